@@ -132,7 +132,7 @@ fn measure(
         notes.extend(fitted);
     }
     let opened = match &job.continued {
-        Some(id) => continued(id, plan.design.stop, store)?,
+        Some(id) => continued(id, plan.design.stop, &session, store)?,
         None => match tested(&measuring, plan, &mut session, watch, stop)? {
             Some(tested) => fresh(&measuring, tested, notes, turn, &session, store)?,
             None => return Ok(None),
@@ -386,10 +386,12 @@ fn begun(job: &Job, header: RunHeader, store: &Store) -> Result<Opened, Trouble>
 
 /// A stored run, and its facts with the end of this session: the lines keep the end that was
 /// planned, which is what is analysed.
-fn continued(id: &RunId, stop: Stop, store: &Store) -> Result<Opened, Trouble> {
+fn continued(id: &RunId, stop: Stop, session: &Session, store: &Store) -> Result<Opened, Trouble> {
     let (journal, lines) = store.resume(id)?;
     let mut header = header(&lines, id)?.clone();
     header.plan = header.plan.ending(stop);
+    // What is told of this session; what is stored says of whom the run was begun.
+    header.hosts.server = session.server();
     Ok(Opened { header, journal, lines })
 }
 

@@ -94,9 +94,17 @@ impl Session {
             addresses: target.addresses.map(|address| address.map(|a| a.ip())),
             bind: target.local.map(|address| address.map(|a| a.ip())),
             session: Far::Seen(connection.session()),
-            hosts: PerEnd { client, server: connection.opened().welcome.host.clone() },
+            hosts: PerEnd { client, server: self.server() },
             ..RunHeader::new(id, plan)
         }
+    }
+
+    /// What the server says of its host.
+    pub(crate) fn server(&self) -> Host {
+        let welcome = &self.connection.opened().welcome;
+        let mut host = welcome.host.clone();
+        host.facts.insert(names::PROGRAM.to_owned(), welcome.tool.clone());
+        host
     }
 
     /// The plan as small as the far end's limits demand, and what was changed.

@@ -411,9 +411,10 @@ impl Found {
                 ("tls", secured.map(|secured| secured.version.to_owned())),
                 ("status", told.map(|told| told.status.to_string())),
                 ("server", header("server")),
+                ("certificate", visited.chain.first().map(|certificate| fingerprint(certificate))),
             ];
             let of_family = |(name, value): (&str, Option<String>)| {
-                Some((format!("{}.{name}", short(family)), value?))
+                Some((names::of_family(family, name), value?))
             };
             facts.extend(known.into_iter().filter_map(of_family));
         }
@@ -421,11 +422,10 @@ impl Found {
     }
 }
 
-fn short(family: Family) -> &'static str {
-    match family {
-        Family::V4 => "v4",
-        Family::V6 => "v6",
-    }
+/// A short name of a certificate, which tells one from the next and proves nothing (FNV-1a).
+fn fingerprint(certificate: &[u8]) -> String {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", certificate.iter().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
 /// What a plan will download, in words; `None` where it downloads nothing.

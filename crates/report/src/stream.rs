@@ -10,14 +10,17 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::family::Family;
+use v6gap_core::host::names;
+use v6gap_core::ladder::Rung;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{EndReport, Measured};
 use v6gap_core::plan::Stop;
 use v6gap_core::record::{RunHeader, TrialRecord};
 use v6gap_core::run::SoFar;
+use v6gap_core::watch::log::Fact;
 use v6gap_core::workload::Cell;
-use v6gap_judge::analysis::places;
 use v6gap_judge::analysis::{Analysis, Check, Question, Verdict};
+use v6gap_judge::analysis::{path, places};
 
 /// Points of a trial's course that are told at most.
 const POINTS_MAX: usize = 24;
@@ -38,6 +41,8 @@ enum Line<'a> {
         arms: [Family; 2],
         stop: &'a Stop,
         questions: Vec<Asked<'a>>,
+        /// What is known of the path and of the far end, from visit to visit perhaps another.
+        facts: Vec<Fact>,
     },
     Block {
         round: u32,
@@ -62,6 +67,15 @@ enum Line<'a> {
         course: Vec<(f64, f64)>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         connections: Vec<OfConnection>,
+        /// The address that it went to.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        address: Option<String>,
+        /// As the client's kernel assumed, in bytes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path_mtu: Option<u32>,
+        /// Fewest that its packets passed on the way to the server.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        routers: Option<u8>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         findings: Vec<&'a str>,
         /// Names of the gates that discard its block, one for each of `findings`.
@@ -155,7 +169,41 @@ pub fn begin(header: &RunHeader) -> String {
         arms: [plan.design.arms.a, plan.design.arms.b],
         stop: &plan.design.stop,
         questions: plan.cells.iter().flat_map(|cell| asked(header, cell)).collect(),
+        facts: facts(header),
     })
+}
+
+/// What was looked at before the first trial and is told by no trial.
+fn facts(header: &RunHeader) -> Vec<Fact> {
+    let fact = |name: &str, family, value| Fact { name: name.to_owned(), family, value };
+    let server = &header.hosts.server.facts;
+    let of_both = [("server", names::PROGRAM), ("kernel", "kernel")].into_iter();
+    let of_both = of_both.filter_map(|(name, of)| Some(fact(name, None, server.get(of)?.clone())));
+    let mut all: Vec<Fact> = of_both.collect();
+    for family in Family::BOTH {
+        let mut put = |name: &str, value: Option<String>| {
+            all.extend(value.map(|value| fact(name, Some(family), value)));
+        };
+        for name in ["server", "certificate"] {
+            put(name, server.get(&names::of_family(family, name)).cloned());
+        }
+        let mtu = header.path_mtu.as_ref().and_then(|of| of.get(family).found());
+        put("path-mtu", mtu.map(|bytes| bytes.to_string()));
+        let Some(rungs) = header.hops.as_ref().map(|hops| hops.get(family)) else { continue };
+        let Some(routers) = rungs.iter().position(|rung| rung.is_host) else { continue };
+        put("routers", Some(routers.to_string()));
+        put("route", Some(route(&rungs[..routers])));
+    }
+    all
+}
+
+/// The routers on a way, by their addresses; one that does not answer is a dash.
+fn route(rungs: &[Rung]) -> String {
+    let router = |rung: &Rung| {
+        let addresses: Vec<String> = rung.by.iter().map(|by| by.address.to_string()).collect();
+        if addresses.is_empty() { "-".to_owned() } else { addresses.join("/") }
+    };
+    rungs.iter().map(router).collect::<Vec<_>>().join(" ")
 }
 
 fn asked<'a>(run: &'a RunHeader, cell: &'a Cell) -> impl Iterator<Item = Asked<'a>> {
@@ -189,6 +237,9 @@ pub fn trial(trial: &TrialRecord, valid: bool) -> String {
         values: &trial.values,
         course: course(trial),
         connections: connections(trial),
+        address: trial.ends.client.endpoints.map(|ends| ends.peer.ip().to_string()),
+        path_mtu: trial.ends.client.granted.path_mtu,
+        routers: path::routers(&trial.ends),
         findings: fatal.clone().map(|finding| finding.seen.as_str()).collect(),
         gates: fatal.map(|finding| finding.gate.as_str()).collect(),
     })

@@ -2,10 +2,14 @@
 //! a host cannot tell holds the words of [`UNAVAILABLE`] and the reason.
 
 use crate::family::Family;
+use alloc::format;
+use alloc::string::String;
 
 /// Part of every value that could not be had.
 pub const UNAVAILABLE: &str = "unavailable, because";
 
+/// Program and version of a server, as in `v6gap 0.1.0`.
+pub const PROGRAM: &str = "program";
 /// How the client showed the run while it measured: "inline", "line" or "off".
 pub const VIEW: &str = "view";
 /// Among whom it was seen to that nothing else was measured on the host meanwhile.
@@ -53,6 +57,13 @@ pub const fn translated(family: Family) -> &'static str {
     match family {
         Family::V4 => "translated-v4",
         Family::V6 => "translated-v6",
+    }
+}
+/// What a site answered over one family: `tls`, `status`, `server`, `certificate`.
+pub fn of_family(family: Family, name: &str) -> String {
+    match family {
+        Family::V4 => format!("v4.{name}"),
+        Family::V6 => format!("v6.{name}"),
     }
 }
 /// A router of the network makes IPv4 of IPv6 (RFC 6146).

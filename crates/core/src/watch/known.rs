@@ -1,7 +1,7 @@
 //! What is known of a watch: its log, folded. The machine that makes visits has this and nothing
 //! else of what was before, so that it goes on from its log whenever it is begun again.
 
-use super::log::{Answer, Cause, Ended, Logged, Outcome, Watching};
+use super::log::{Answer, Cause, Ended, Logged, Notified, Outcome, Watching};
 use super::{Kind, day_of};
 use crate::family::Family;
 use crate::record::RunId;
@@ -20,6 +20,31 @@ pub struct Known {
     pub spent: Spent,
     /// What is known of each path, by name.
     pub paths: BTreeMap<String, BTreeMap<Kind, Past>>,
+    /// What became of telling others of changes.
+    pub notices: Notices,
+}
+
+/// How often others were told of changes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Notices {
+    /// What they were told.
+    pub told: u64,
+    /// What they could not be told.
+    pub lost: u64,
+    /// Why not, the last time, in words.
+    pub why: String,
+}
+
+impl Notices {
+    fn take(&mut self, notified: &Notified) {
+        match &notified.why {
+            None => self.told = self.told.saturating_add(1),
+            Some(why) => {
+                self.lost = self.lost.saturating_add(1);
+                self.why.clone_from(why);
+            }
+        }
+    }
 }
 
 /// What the visits of a day moved.
@@ -125,6 +150,7 @@ impl Known {
                 let count = past.missed.entry(missed.why).or_default();
                 *count = count.saturating_add(missed.visits);
             }
+            Logged::Notified(notified) => self.notices.take(notified),
         }
     }
 

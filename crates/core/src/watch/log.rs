@@ -30,6 +30,8 @@ pub enum Logged {
     Ended(Box<Ended>),
     /// Visits that were due were not made.
     Missed(Missed),
+    /// Whoever is to hear of changes was told of something, or could not be.
+    Notified(Notified),
 }
 
 /// A watch was begun.
@@ -59,6 +61,9 @@ pub struct Listed {
     /// Time from one visit of throughput to the next, in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput_every_ns: Option<u64>,
+    /// Margins that are not the usual ones, as shares.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub margins: BTreeMap<Metric, f64>,
 }
 
 /// A visit began.
@@ -116,6 +121,9 @@ pub struct Ended {
     /// What else was noted.
     #[serde(default, skip_serializing_if = "Noted::is_empty")]
     pub noted: Noted,
+    /// What else was known of the path then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<Fact>,
 }
 
 /// What is noted of a visit beside what it measured.
@@ -134,6 +142,18 @@ impl Noted {
     pub fn is_empty(&self) -> bool {
         *self == Noted::default()
     }
+}
+
+/// Something that was known of the path at a visit and that may be why figures change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Stable name, as in `path-mtu`, `routers`, `route`, `address`, `server` or `certificate`.
+    pub name: String,
+    /// The family that it is of; `None` if of both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<Family>,
+    /// What it was. What was not known is not listed.
+    pub value: String,
 }
 
 /// How a visit ended.
@@ -198,6 +218,19 @@ pub struct Seen {
     pub blocks: u32,
     /// Value of each family, in SI units.
     pub values: PerFamily<f64>,
+    /// How well these means are known, from two blocks on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<Errors>,
+}
+
+/// Standard errors of means by the scatter of their blocks, on the scale of effects: of logarithms
+/// for ratios, else in the unit of the values.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Errors {
+    /// Of IPv6 against IPv4.
+    pub effect: f64,
+    /// Of each family by itself.
+    pub families: PerFamily<f64>,
 }
 
 /// What a run says of a question.
@@ -264,6 +297,42 @@ pub struct Missed {
     pub visits: u64,
 }
 
+/// What somebody was to be told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum About {
+    /// A change.
+    Change,
+    /// A family that does not answer, or does so again.
+    Outage,
+}
+
+impl About {
+    /// Its name in logs and events.
+    pub const fn name(self) -> &'static str {
+        match self {
+            About::Change => "change",
+            About::Outage => "outage",
+        }
+    }
+}
+
+/// Whoever is to hear of changes was told, or could not be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notified {
+    /// When that was known, in ns since the Unix epoch.
+    pub at_unix_ns: u64,
+    /// The path that it was about.
+    pub path: String,
+    /// What it was.
+    pub about: About,
+    /// How often it was tried.
+    pub tries: u32,
+    /// Why it was not told in the end, in words; nothing if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
 impl Logged {
     /// When it happened, in ns since the Unix epoch.
     pub fn at_unix_ns(&self) -> u64 {
@@ -273,6 +342,7 @@ impl Logged {
             Logged::Measures(entry) => entry.at_unix_ns,
             Logged::Ended(entry) => entry.at_unix_ns,
             Logged::Missed(entry) => entry.at_unix_ns,
+            Logged::Notified(entry) => entry.at_unix_ns,
         }
     }
 
@@ -284,6 +354,7 @@ impl Logged {
             Logged::Measures(entry) => Some(&entry.path),
             Logged::Ended(entry) => Some(&entry.path),
             Logged::Missed(entry) => Some(&entry.path),
+            Logged::Notified(entry) => Some(&entry.path),
         }
     }
 }
@@ -339,6 +410,7 @@ mod tests {
                 metric: Metric::Rtt,
                 blocks: 8,
                 values: PerFamily { v4: 145e-6, v6: 0.1 + 0.2 },
+                errors: Some(Errors { effect: 1e-3, families: PerFamily { v4: 2e-3, v6: 0.0 } }),
             }],
             answers: vec![Answer {
                 cell: "rtt-tcp-64".to_string(),
@@ -355,6 +427,14 @@ mod tests {
                 addresses: PerFamily { v4: None, v6: Some("2001:db8::7".to_string()) },
                 discarded: [("steal".to_string(), 2)].into(),
             },
+            facts: vec![
+                Fact {
+                    name: "path-mtu".to_string(),
+                    family: Some(Family::V6),
+                    value: "1280".to_string(),
+                },
+                Fact { name: "server".to_string(), family: None, value: String::new() },
+            ],
         }))
     }
 
@@ -372,6 +452,7 @@ mod tests {
                     with: With::Iperf3,
                     every_ns: None,
                     throughput_every_ns: Some(7),
+                    margins: BTreeMap::from([(Metric::Rtt, 0.02)]),
                 }],
             }),
             Logged::Began(Began { at_unix_ns: 2, due_unix_ns: 1, path: path.clone(), kind }),
@@ -395,6 +476,13 @@ mod tests {
                 kind,
                 why: Cause::Budget,
                 visits: 9,
+            }),
+            Logged::Notified(Notified {
+                at_unix_ns: 5,
+                path: path.clone(),
+                about: About::Outage,
+                tries: 3,
+                why: Some("no answer".to_string()),
             }),
         ];
         for entry in entries {

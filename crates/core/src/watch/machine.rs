@@ -11,9 +11,12 @@
 //! not hold.
 
 use super::known::{Known, Past};
-use super::log::{Began, Cause, Ended, Listed, Logged, Measures, Missed, Noted, Outcome, Watching};
+use super::log::{
+    Began, Cause, Ended, Listed, Logged, Measures, Missed, Noted, Notified, Outcome, Watching,
+};
 use super::said::{Came, How};
 use super::{DAY_NS, Kind, Moment, SECOND_NS, Watch, WatchedPath, day_of};
+use crate::plan::check::share;
 use crate::record::RunId;
 use alloc::boxed::Box;
 use alloc::format;
@@ -205,6 +208,11 @@ impl Machine {
         }
     }
 
+    /// Somebody was told of something, or could not be.
+    pub fn notified(&mut self, entry: Notified) {
+        self.log(Logged::Notified(entry));
+    }
+
     /// Goes on from the log: what was under way was broken off.
     fn begin(&mut self, now: Moment) {
         let listed = |path: &WatchedPath| Listed {
@@ -213,6 +221,12 @@ impl Machine {
             with: path.with,
             every_ns: path.every_ns,
             throughput_every_ns: path.throughput_every_ns,
+            // They were checked with the watch.
+            margins: path
+                .margins
+                .iter()
+                .filter_map(|(metric, text)| Some((*metric, share("margin", text).ok()?)))
+                .collect(),
         };
         let mut open = Vec::new();
         for (path, kinds) in &self.known.paths {
@@ -234,6 +248,7 @@ impl Machine {
                 seen: Vec::new(),
                 answers: Vec::new(),
                 noted: Noted::default(),
+                facts: Vec::new(),
             })));
         }
         let paths = self.watch.paths.iter().map(listed).collect();
@@ -350,8 +365,8 @@ impl Machine {
     fn over(&mut self, visit: &Visit, now: Moment, outcome: Outcome, came: Option<Came>) {
         let path = self.watch.paths[visit.path].name.clone();
         let run = self.known.past(&path, visit.kind).and_then(|past| past.run.clone());
-        let (bytes, seen, answers, noted) = came.map_or_else(Default::default, |came| {
-            (came.bytes, came.seen, came.answers, came.noted)
+        let (bytes, seen, answers, noted, facts) = came.map_or_else(Default::default, |came| {
+            (came.bytes, came.seen, came.answers, came.noted, came.facts)
         });
         // One that measured nothing belongs to no run.
         let run = run.map(|(_, run)| run).filter(|_| outcome == Outcome::Measured || bytes > 0);
@@ -366,6 +381,7 @@ impl Machine {
             seen,
             answers,
             noted,
+            facts,
         })));
     }
 

@@ -259,12 +259,14 @@ mod tests {
                 metric: Metric::Rtt,
                 blocks: 8,
                 values: PerFamily { v4: 1e-3, v6: 2e-3 },
+                errors: None,
             }],
             answers,
             noted: Noted {
                 addresses: PerFamily { v4: None, v6: Some("2001:db8::7".to_string()) },
                 discarded: [("steal".to_string(), 2)].into(),
             },
+            facts: Vec::new(),
         }))
     }
 
@@ -288,6 +290,7 @@ mod tests {
             with: With::Run,
             every_ns: Some(900),
             throughput_every_ns,
+            margins: BTreeMap::new(),
         };
         Logged::Watching(Watching { at_unix_ns: 1, budget_bytes: None, paths: vec![path] })
     }

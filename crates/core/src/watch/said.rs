@@ -4,7 +4,7 @@
 //! It is this program with `--json-stream` (docs/schema/event.json), whose exit codes are those of
 //! the command line.
 
-use super::log::{Answer, Noted, Outcome, Seen};
+use super::log::{Answer, Errors, Fact, Noted, Outcome, Seen};
 use crate::family::{Family, PerFamily};
 use crate::metric::{Metric, Scale};
 use crate::record::RunId;
@@ -47,6 +47,8 @@ pub struct Came {
     pub answers: Vec<Answer>,
     /// What else was noted.
     pub noted: Noted,
+    /// What else it knew of the path.
+    pub facts: Vec<Fact>,
 }
 
 /// How a visit ended, before it is known what follows from that.
@@ -75,6 +77,94 @@ struct Trial {
 struct Sums {
     blocks: u32,
     sums: PerFamily<f64>,
+    /// Of their squares.
+    squares: PerFamily<f64>,
+    /// Of the squares of what IPv6 has more than IPv4.
+    apart: f64,
+}
+
+impl Sums {
+    fn add(&mut self, values: PerFamily<f64>) {
+        self.blocks += 1;
+        for family in Family::BOTH {
+            let value = *values.get(family);
+            *self.sums.get_mut(family) += value;
+            *self.squares.get_mut(family) += value * value;
+        }
+        let apart = values.v6 - values.v4;
+        self.apart += apart * apart;
+    }
+
+    fn means(&self) -> PerFamily<f64> {
+        self.sums.map(|sum| sum / f64::from(self.blocks))
+    }
+
+    /// Standard errors of the means; one block alone tells nothing of them.
+    fn errors(&self) -> Option<Errors> {
+        let n = f64::from(self.blocks);
+        let error =
+            |sum: f64, squares: f64| libm::sqrt((squares - sum * sum / n).max(0.0) / (n - 1.0) / n);
+        let sum = self.sums;
+        (self.blocks > 1).then(|| Errors {
+            effect: error(sum.v6 - sum.v4, self.apart),
+            families: PerFamily::from_fn(|f| error(*sum.get(f), *self.squares.get(f))),
+        })
+    }
+}
+
+/// What was known of the path, each fact once.
+#[derive(Debug, Default)]
+struct Facts {
+    /// As the beginning told.
+    told: Vec<Fact>,
+    /// The least that trials had of each, by its name.
+    least: BTreeMap<(&'static str, Family), u64>,
+    /// The addresses that they went to.
+    addresses: PerFamily<Option<String>>,
+}
+
+impl Facts {
+    fn begin(&mut self, event: &Value) {
+        let fact = |fact: &Value| {
+            let text = |name: &str| fact[name].as_str().map(ToOwned::to_owned);
+            Some(Fact { name: text("name")?, family: family(fact), value: text("value")? })
+        };
+        self.told = event["facts"].as_array().into_iter().flatten().filter_map(fact).collect();
+    }
+
+    fn trial(&mut self, family: Family, event: &Value) {
+        for (name, field) in [("path-mtu", "path_mtu"), ("routers", "routers")] {
+            let Some(value) = event[field].as_u64() else { continue };
+            let least = self.least.entry((name, family)).or_insert(value);
+            *least = value.min(*least);
+        }
+        if let Some(address) = event["address"].as_str() {
+            let known = self.addresses.get_mut(family);
+            known.get_or_insert_with(|| address.to_owned());
+        }
+    }
+
+    /// All of them; where both tell, what trials had.
+    fn all(self) -> Vec<Fact> {
+        let least = self.least.into_iter().map(|((name, family), value)| Fact {
+            name: name.to_owned(),
+            family: Some(family),
+            value: value.to_string(),
+        });
+        let PerFamily { v4, v6 } = self.addresses;
+        let addresses = [(Family::V4, v4), (Family::V6, v6)].into_iter();
+        let addresses = addresses.filter_map(|(family, value)| {
+            Some(Fact { name: "address".to_owned(), family: Some(family), value: value? })
+        });
+        let mut all: Vec<Fact> = least.chain(addresses).collect();
+        for fact in self.told {
+            let is_it = |known: &Fact| known.name == fact.name && known.family == fact.family;
+            if !all.iter().any(is_it) {
+                all.push(fact);
+            }
+        }
+        all
+    }
 }
 
 /// An error as documents have it.
@@ -97,6 +187,7 @@ pub struct Said {
     addresses: PerFamily<Option<String>>,
     /// The first gate that discarded a block, by the block's number.
     discarded: BTreeMap<u64, String>,
+    facts: Facts,
     error: Option<Error>,
 }
 
@@ -123,6 +214,7 @@ impl Said {
                 self.run = event["id"].as_str().and_then(|id| id.parse().ok());
                 let address = |family: &str| event[family].as_str().map(ToOwned::to_owned);
                 self.addresses = PerFamily { v4: address("v4"), v6: address("v6") };
+                self.facts.begin(&event);
             }
             Some("trial") => self.trial(&event),
             Some("verdict") => self.answers.extend(answer(&event)),
@@ -136,19 +228,20 @@ impl Said {
     pub fn came(self, exit: Option<i32>, continued: bool) -> Came {
         let how = self.how(exit, continued);
         let seen = |((cell, metric), of): ((String, Metric), Sums)| {
-            let mean = of.sums.map(|sum| sum / f64::from(of.blocks));
             let values = match metric.scale() {
-                Scale::Ratio => mean.map(libm::exp),
-                Scale::Difference => mean,
+                Scale::Ratio => of.means().map(libm::exp),
+                Scale::Difference => of.means(),
             };
-            Seen { cell, metric, blocks: of.blocks, values }
+            Seen { cell, metric, blocks: of.blocks, values, errors: of.errors() }
         };
         let seen = self.sums.into_iter().map(seen).collect();
         let mut noted = Noted { addresses: self.addresses, discarded: BTreeMap::new() };
         for gate in self.discarded.into_values() {
             *noted.discarded.entry(gate).or_default() += 1;
         }
-        Came { how, bytes: self.bytes as u64, seen, answers: self.answers, noted }
+        let facts = self.facts.all();
+        let (bytes, answers) = (self.bytes as u64, self.answers);
+        Came { how, bytes, seen, answers, noted, facts }
     }
 
     fn how(&self, exit: Option<i32>, continued: bool) -> How {
@@ -186,11 +279,8 @@ impl Said {
             self.discarded.entry(block).or_insert_with(|| gate.to_owned());
         }
         let counts = event["valid"] == true && event["null"] == false;
-        let family = match event["family"].as_str() {
-            Some("v4") => Family::V4,
-            Some("v6") => Family::V6,
-            _ => return,
-        };
+        let Some(family) = family(event) else { return };
+        self.facts.trial(family, event);
         let Some(block) = event["block"].as_u64().filter(|_| counts) else { return };
         let value =
             |(name, value): (&String, &Value)| Some((Metric::from_name(name)?, value.as_f64()?));
@@ -218,9 +308,7 @@ impl Said {
             let (first, second) = (scaled(first), scaled(second));
             if first.is_finite() && second.is_finite() {
                 let of = self.sums.entry((one.cell.clone(), metric)).or_default();
-                of.blocks += 1;
-                *of.sums.get_mut(one.family) += first;
-                *of.sums.get_mut(other.family) += second;
+                of.add(PerFamily::from_fn(|f| if f == one.family { first } else { second }));
             }
         }
     }
@@ -258,12 +346,15 @@ fn answer(event: &Value) -> Option<Answer> {
 
 fn error(event: &Value) -> Error {
     let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
-    let family = match event["family"].as_str() {
+    Error { code: text("code"), title: text("title"), family: family(event) }
+}
+
+fn family(of: &Value) -> Option<Family> {
+    match of["family"].as_str() {
         Some("v4") => Some(Family::V4),
         Some("v6") => Some(Family::V6),
         _ => None,
-    };
-    Error { code: text("code"), title: text("title"), family }
+    }
 }
 
 #[cfg(test)]
@@ -334,12 +425,52 @@ mod tests {
         let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
         assert!(near(connect.values.v4, 2.0) && near(connect.values.v6, 4.0), "{connect:?}");
         assert_eq!((loss.metric, loss.values), (Metric::Loss, PerFamily { v4: 2.5, v6: 5.0 }));
+        // Two values 1 and 4, 2 and 8, whose differences are 1 and 4.
+        let errors = loss.errors.unwrap();
+        assert!(near(errors.families.v4, 1.5) && near(errors.families.v6, 3.0), "{errors:?}");
+        assert!(near(errors.effect, 1.5), "{errors:?}");
+        assert!(connect.errors.is_some_and(|errors| errors.effect < 1e-6), "{connect:?}");
         assert_eq!(came.answers.len(), 1);
         assert_eq!((came.answers[0].answer.as_str(), came.answers[0].range), ("= same", None));
         assert_eq!((came.answers[0].margin, came.answers[0].predicted), (Some(0.05), None));
         let Noted { addresses, discarded } = came.noted;
         let told = PerFamily { v4: None, v6: Some("2001:db8::7".to_owned()) };
         assert_eq!((addresses, discarded), (told, BTreeMap::from([("steal".to_owned(), 1)])));
+    }
+
+    #[test]
+    fn what_is_known_of_the_path_is_told_once() {
+        let begin = r#"{"event":"begin","id":"7k2f9q","facts":[
+            {"name":"server","value":"1.0"},{"name":"address","family":"v6","value":"::9"},
+            {"name":"route","family":"v4","value":"a b"},{"name":"wrong"}]}"#;
+        let trial = |family: &str, mtu: u32, address: &str| {
+            format!(r#"{{"event":"trial","cell":"connect","family":"{family}","values":{{}},"#)
+                + &format!(r#""path_mtu":{mtu},"routers":3,"address":"{address}"}}"#)
+        };
+        let lines = [
+            begin.to_owned(),
+            trial("v4", 1500, "192.0.2.7"),
+            trial("v6", 1500, "::7"),
+            trial("v6", 1280, "::8"),
+        ];
+        let facts = said(&lines).came(Some(0), false).facts;
+        let told: Vec<String> = facts
+            .iter()
+            .map(|Fact { name, family, value }| {
+                format!("{name} {} {value}", family.map_or("both".to_owned(), |f| f.to_string()))
+            })
+            .collect();
+        let expected = [
+            "path-mtu IPv4 1500",
+            "path-mtu IPv6 1280",
+            "routers IPv4 3",
+            "routers IPv6 3",
+            "address IPv4 192.0.2.7",
+            "address IPv6 ::7",
+            "server both 1.0",
+            "route IPv4 a b",
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -52,8 +52,14 @@ fn at(unix_ns: u64) -> Moment {
 }
 
 fn ended(outcome: Outcome, bytes: u64) -> Came {
-    let noted = Noted::default();
-    Came { how: How::Ended(outcome), bytes, seen: Vec::new(), answers: Vec::new(), noted }
+    Came {
+        how: How::Ended(outcome),
+        bytes,
+        seen: Vec::new(),
+        answers: Vec::new(),
+        noted: Noted::default(),
+        facts: Vec::new(),
+    }
 }
 
 fn measured(bytes: u64) -> (u64, Came) {
@@ -164,7 +170,8 @@ fn one_at_a_time(log: &[Logged]) {
                 let of = (ended.path.clone(), ended.kind, ended.began_unix_ns);
                 assert_eq!(open.take(), Some(of));
             }
-            Logged::Watching(_) | Logged::Measures(_) | Logged::Missed(_) => {}
+            Logged::Watching(_) | Logged::Measures(_) | Logged::Missed(_) | Logged::Notified(_) => {
+            }
         }
     }
 }

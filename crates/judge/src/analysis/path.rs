@@ -4,6 +4,7 @@ use super::collect::Collected;
 use super::routes;
 use serde::Serialize;
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::observation::Ends;
 
 /// What is known of the path of each family.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -12,6 +13,12 @@ pub struct Path {
     pub mtu: PerFamily<Option<u32>>,
     /// Fewest and most routers on the way to the server.
     pub routers: PerFamily<Option<[u8; 2]>>,
+}
+
+/// Fewest routers that packets of a trial passed on the way to the server, where that is known.
+pub fn routers(ends: &Ends) -> Option<u8> {
+    let [there, _] = routes::passed(ends);
+    there.into_iter().min()
 }
 
 pub(super) fn path(found: &Collected<'_>) -> Path {

@@ -178,6 +178,7 @@ mod tests {
             metric,
             blocks: 8,
             values: PerFamily { v4, v6 },
+            errors: None,
         };
         Logged::Ended(Box::new(Ended {
             at_unix_ns: day * DAY_NS + 2,
@@ -200,6 +201,7 @@ mod tests {
                 predicted: None,
             }],
             noted: Noted::default(),
+            facts: Vec::new(),
         }))
     }
 

@@ -35,6 +35,13 @@ impl Lines {
                 let why = because(missed.why);
                 Some(format!("{when}  {path}  {visits} due and not made: {why}"))
             }
+            Tidings::Logged(Logged::Notified(notified)) => {
+                let (when, path) = (date(notified.at_unix_ns), &notified.path);
+                let (about, tries) = (notified.about.name(), notified.tries);
+                let told =
+                    |why| format!("{when}  {path}  {about} not told in {tries} tries: {why}");
+                notified.why.as_ref().map(told)
+            }
         }
     }
 }
