@@ -8,9 +8,10 @@
 
 mod facts;
 mod question;
+mod spells;
+mod watched;
 
 use crate::analysis::effect;
-use alloc::string::String;
 use alloc::vec::Vec;
 use facts::Facts;
 use question::Question;
@@ -19,6 +20,9 @@ use v6gap_core::metric::Metric;
 use v6gap_stats::change::{Point, Rule, Step};
 
 pub use facts::Suspect;
+pub use spells::{Asked, Spell, Spells};
+pub use v6gap_core::watch::log::Fact;
+pub use watched::{Event, Watched, What};
 
 /// Rate of false alarms of a path, all its questions together: one in so many visits at most, on
 /// average, as long as nothing moves by more than the margins.
@@ -55,17 +59,6 @@ pub struct Visit {
     pub questions: Vec<Option<Series<Point>>>,
     /// What else was known then.
     pub facts: Vec<Fact>,
-}
-
-/// Something that was known of the path at a visit and that may be why figures change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fact {
-    /// Stable name, as in `path-mtu`, `hops`, `route`, `address`, `server` or `certificate`.
-    pub name: String,
-    /// The family that it is of; `None` if of both.
-    pub family: Option<Family>,
-    /// What it was. What was not known is not listed.
-    pub value: String,
 }
 
 /// One of the visits.
@@ -154,7 +147,7 @@ pub struct Told {
 
 /// A path as it is followed from visit to visit. What it remembers is bounded, so a stored history
 /// may be passed through it as often as is wanted.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Path {
     visits: u64,
     questions: Vec<Question>,
@@ -165,14 +158,24 @@ pub struct Path {
 impl Path {
     /// A path without a visit, by the margin of each of its questions on the scale of the effect.
     pub fn new(margins: &[f64]) -> Self {
+        let mut path = Path::default();
+        path.ask(margins);
+        path
+    }
+
+    /// Follows questions with these margins from now on. Those that it follows already go on,
+    /// unless their margin is another: they begin anew. One that comes later has the share of the
+    /// false alarms that all would have which there are then.
+    pub fn ask(&mut self, margins: &[f64]) {
         // One share for each series that could show a change.
         let alpha = ALPHA / (SERIES * margins.len().max(1)) as f64;
-        let question = |&margin: &f64| Question::new(Rule { alpha, margin });
-        Path {
-            visits: 0,
-            questions: margins.iter().map(question).collect(),
-            facts: Facts::default(),
-            down: PerFamily::default(),
+        for (number, &margin) in margins.iter().enumerate() {
+            let anew = || Question::new(Rule { alpha, margin });
+            match self.questions.get_mut(number) {
+                Some(known) if known.margin() == margin => {}
+                Some(known) => *known = anew(),
+                None => self.questions.push(anew()),
+            }
         }
     }
 

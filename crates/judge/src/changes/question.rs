@@ -26,6 +26,11 @@ impl Question {
         }
     }
 
+    /// How far it may move without having changed.
+    pub(super) fn margin(&self) -> f64 {
+        self.margin
+    }
+
     /// Takes what a visit found of question `number`, and says what changed.
     pub(super) fn take(
         &mut self,
