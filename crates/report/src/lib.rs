@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 
 mod beside;
+pub mod changes;
 mod cite;
 mod comparison;
 mod costs;
@@ -48,6 +49,7 @@ pub use history::answer_in_words;
 pub use json::{SCHEMA, json, json_line};
 pub use json_comparison::{COMPARISON_SCHEMA, json_comparison};
 pub use markdown::markdown;
+pub use number::date;
 pub use parquet::{
     Answers, ArchivedRun, ParquetError, ParquetTable, archived_runs, archived_tables, parquet,
 };

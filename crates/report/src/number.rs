@@ -133,12 +133,25 @@ const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// A date and a time of day in UTC from ns since the Unix epoch: ("19 Nov 2026", "14:02").
-///
-/// The date is found by Howard Hinnant's "chrono-compatible low-level date algorithms": years that
-/// begin in March put the leap day last.
 pub(crate) fn utc(unix_ns: u64) -> (String, String) {
     let s = unix_ns / 1_000_000_000;
-    let days = s / 86_400 + 719_468;
+    let (year, month, day) = civil(s / 86_400);
+    let date = format!("{day} {} {year}", MONTHS[month as usize]);
+    (date, format!("{:02}:{:02}", s / 3600 % 24, s / 60 % 60))
+}
+
+/// The same as it sorts: "2026-11-19 14:02".
+pub fn date(unix_ns: u64) -> String {
+    let s = unix_ns / 1_000_000_000;
+    let (year, month, day) = civil(s / 86_400);
+    let (hour, minute) = (s / 3600 % 24, s / 60 % 60);
+    format!("{year}-{:02}-{day:02} {hour:02}:{minute:02}", month + 1)
+}
+
+/// Year, month from 0 and day of a day since the Unix epoch, by Howard Hinnant's "chrono-compatible
+/// low-level date algorithms": years that begin in March put the leap day last.
+fn civil(day: u64) -> (u64, u64, u64) {
+    let days = day + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era =
         (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -146,9 +159,7 @@ pub(crate) fn utc(unix_ns: u64) -> (String, String) {
     let month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month + 2) / 5 + 1;
     let index = (month + 2) % 12;
-    let year = year_of_era + era * 400 + u64::from(index < 2);
-    let date = format!("{day} {} {year}", MONTHS[index as usize]);
-    (date, format!("{:02}:{:02}", s / 3600 % 24, s / 60 % 60))
+    (year_of_era + era * 400 + u64::from(index < 2), index, day)
 }
 
 #[cfg(test)]
@@ -162,6 +173,15 @@ mod tests {
         assert_eq!(at(951_782_400), ("29 Feb 2000".into(), "00:00".into()));
         assert_eq!(at(1_794_924_120), ("17 Nov 2026".into(), "14:02".into()));
         assert_eq!(at(4_107_542_399), ("28 Feb 2100".into(), "23:59".into()));
+    }
+
+    #[test]
+    fn dates_that_sort_follow_the_civil_calendar() {
+        let at = |seconds: u64| date(seconds * 1_000_000_000);
+        assert_eq!(at(0), "1970-01-01 00:00");
+        assert_eq!(at(951_827_696), "2000-02-29 12:34");
+        assert_eq!(at(1_709_251_199), "2024-02-29 23:59");
+        assert_eq!(at(4_107_542_400), "2100-03-01 00:00");
     }
 
     #[test]

@@ -90,6 +90,8 @@ pub enum Document {
     Comparison,
     /// The numbers behind a figure
     Figure,
+    /// What a watch tells of a change or an outage
+    WatchEvent,
     /// A dashboard of the paths that are watched, for Grafana
     Grafana,
     /// What has Grafana take dashboards from a folder

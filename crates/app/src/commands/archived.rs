@@ -1,11 +1,10 @@
 //! What the archive has of stored results, for the verbs that fill it and that remove results.
 
-use super::list::date;
 use crate::failure::Failure;
 use crate::settings::Context;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use v6gap_report::{ArchivedRun, ParquetError, archived_runs};
+use v6gap_report::{ArchivedRun, ParquetError, archived_runs, date};
 use v6gap_store::{Head, Row};
 
 /// The table of what runs answered, as folder and file are called.

@@ -8,7 +8,7 @@ use crate::settings::Context;
 use serde_json::{Value, json};
 use v6gap_core::unit::format_bytes;
 use v6gap_judge::analysis::summary::Summary;
-use v6gap_report::answer_in_words;
+use v6gap_report::{answer_in_words, date};
 use v6gap_store::{Ended, Head, Index, Row};
 
 /// So many results that are not in the index are worth a word.
@@ -138,36 +138,4 @@ fn in_columns<const N: usize>(heads: [&str; N], rows: impl Iterator<Item = [Stri
         text.push('\n');
     }
     text
-}
-
-/// Date and time of a moment, in UTC, to the minute (civil calendar from days since 1970).
-pub(super) fn date(unix_ns: u64) -> String {
-    let minutes = unix_ns / 60_000_000_000;
-    let (days, minute) = (minutes / 1440, minutes % 1440);
-    // Days since 1 March of year 0: a year that begins in March has its leap day at its end.
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let day_of_era = shifted % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minute / 60, minute % 60)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_follow_the_civil_calendar() {
-        let at = |seconds: u64| date(seconds * 1_000_000_000);
-        assert_eq!(at(0), "1970-01-01 00:00");
-        assert_eq!(at(951_827_696), "2000-02-29 12:34");
-        assert_eq!(at(1_709_251_199), "2024-02-29 23:59");
-        assert_eq!(at(4_107_542_400), "2100-03-01 00:00");
-    }
 }

@@ -16,6 +16,7 @@ pub fn execute(args: &SchemaArgs) -> Result<Outcome, Failure> {
         Document::Event => include_str!("../../../../docs/schema/event.json"),
         Document::Figure => include_str!("../../../../docs/schema/figure.json"),
         Document::Comparison => include_str!("../../../../docs/schema/comparison.json"),
+        Document::WatchEvent => include_str!("../../../../docs/schema/watch-event.json"),
         Document::Grafana => {
             dashboard = grafana::dashboard();
             dashboard.as_str()

@@ -17,11 +17,12 @@ use facts::Facts;
 use question::Question;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
-use v6gap_stats::change::{Point, Rule, Step};
+use v6gap_stats::change::Rule;
 
 pub use facts::Suspect;
 pub use spells::{Asked, Spell, Spells};
 pub use v6gap_core::watch::log::Fact;
+pub use v6gap_stats::change::{Point, Side, Step};
 pub use watched::{Event, Watched, What};
 
 /// Rate of false alarms of a path, all its questions together: one in so many visits at most, on

@@ -1,6 +1,5 @@
 //! `watch history`: what the visits of a path found.
 
-use super::super::list::date;
 use crate::args::{HistoryFormat, WatchHistoryArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output;
@@ -11,6 +10,7 @@ use v6gap_core::metric::{Metric, Quantity};
 use v6gap_core::unit::{format_rate, format_share, format_span, significant};
 use v6gap_perform::always;
 use v6gap_perform::always::history::{self, Day, History, Point, Wanted};
+use v6gap_report::date;
 
 /// Name and version of the document's form.
 const SCHEMA: &str = "v6gap.watch.history/1";

@@ -1,9 +1,9 @@
 //! What a watch says as it goes: a line for each visit, with the time in UTC.
 
-use super::super::list::date;
 use v6gap_core::unit::{format_bytes, format_span};
 use v6gap_core::watch::log::{Answer, Cause, Ended, Logged, Outcome, Watching};
 use v6gap_perform::always::Tidings;
+use v6gap_report::date;
 
 /// What was said so far.
 #[derive(Debug, Default)]

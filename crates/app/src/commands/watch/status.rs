@@ -1,6 +1,5 @@
 //! `watch status`: how all paths do, from the log of the watch.
 
-use super::super::list::date;
 use super::lines::because;
 use crate::args::WatchStatusArgs;
 use crate::failure::{Failure, Outcome};
@@ -14,6 +13,7 @@ use v6gap_core::watch::Kind;
 use v6gap_core::watch::known::{Down, Known, Past};
 use v6gap_core::watch::log::{Answer, Cause, Listed, Outcome as Ended};
 use v6gap_perform::always;
+use v6gap_report::date;
 
 /// Name and version of the document's form.
 const SCHEMA: &str = "v6gap.watch.status/1";
