@@ -46,6 +46,14 @@ pub(crate) fn config(http: Http) -> Result<(ClientConfig, Seen), Error> {
     Ok((config, seen))
 }
 
+/// A configuration that takes what these roots vouch for, and nothing else.
+pub(crate) fn trusting(roots: Roots) -> Result<ClientConfig, Error> {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider);
+    let builder = builder.with_safe_default_protocol_versions()?;
+    Ok(builder.with_root_certificates(roots.0).with_no_client_auth())
+}
+
 /// What was agreed on.
 pub(crate) fn secured(connection: &rustls::ClientConnection) -> Secured {
     let kind = connection.handshake_kind();
