@@ -2,11 +2,16 @@
 //! does not reach it, and it is asked to stop by closing its input, which the system also does when
 //! that one ends.
 
-use std::io;
+use crate::clock;
+use std::io::{self, Write};
 #[cfg(unix)]
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+/// How soon the end of a program is noticed that was given something to read.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// A program that was started.
 #[derive(Debug)]
@@ -79,6 +84,39 @@ pub fn ask(program: &Path, arguments: &[String]) -> io::Result<Answered> {
     Ok(Answered { exit: done.status.code(), out: text(&done.stdout), err: text(&done.stderr) })
 }
 
+/// Runs `program` with `text` to read, to its end, but for no longer than `limit`: it is killed
+/// then. What it writes is thrown away. Its exit code, or `None` if it was killed.
+///
+/// # Errors
+/// As [`start`].
+pub fn feed(
+    program: &Path,
+    arguments: &[String],
+    text: &str,
+    limit: Duration,
+) -> io::Result<Option<i32>> {
+    let mut command = prepared(program, arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        let text = text.to_owned();
+        // Apart, as a program that reads nothing would have the writer wait. It need not read.
+        std::thread::spawn(move || drop(input.write_all(text.as_bytes())));
+    }
+    let begun_ns = clock::now_ns();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status.code());
+        }
+        if u128::from(clock::now_ns().saturating_sub(begun_ns)) >= limit.as_nanos() {
+            // It can only have ended before.
+            let _ = child.kill();
+            return Ok(child.wait()?.code());
+        }
+        clock::rest(LOOK);
+    }
+}
+
 fn prepared(program: &Path, arguments: &[String]) -> Command {
     let mut command = plain(program, arguments);
     #[cfg(unix)]
@@ -88,7 +126,7 @@ fn prepared(program: &Path, arguments: &[String]) -> Command {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "what is started is this program itself, or ssh, which measures nothing"
+    reason = "this program itself, ssh, or the one that a person wants to be told: none measures"
 )]
 fn plain(program: &Path, arguments: &[String]) -> Command {
     let mut command = Command::new(program);
@@ -162,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_it_is_given_and_says_goes_by_pipes() {
-        use std::io::{Read, Write};
+        use std::io::Read;
         let lines = "read word; echo \"$word\"; cat >&2; exit 7";
         for asks in [false, true] {
             let heard = start_heard(Path::new("/bin/sh"), &script(lines), asks).unwrap();
@@ -175,6 +213,17 @@ mod tests {
             assert_eq!((out.as_str(), err.as_str()), ("key\n", "rest"));
             assert_eq!(apart.wait().unwrap(), Some(7));
         }
+    }
+
+    #[test]
+    fn what_it_is_fed_it_may_read_in_time() {
+        let shell = Path::new("/bin/sh");
+        let fed = |text: &str, limit| feed(shell, &script(text), "one\ntwo\n", limit).unwrap();
+        let long = Duration::from_secs(600);
+        assert_eq!(fed("read a; read b; test $a$b = onetwo", long), Some(0));
+        assert_eq!(fed("exit 3", long), Some(3));
+        assert_eq!(fed("exec sleep 600", Duration::from_millis(1)), None);
+        assert!(feed(Path::new("/no/such/program"), &[], "", long).is_err());
     }
 
     #[test]
