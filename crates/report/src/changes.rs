@@ -13,7 +13,7 @@ use v6gap_judge::analysis::Range;
 use v6gap_judge::analysis::words::counted;
 use v6gap_judge::changes::{Asked, Change, Event, Moved, Outage, Spell, What, Who};
 
-pub use document::{EVENT_SCHEMA, change_json, event_json, spell_json};
+pub use document::{EVENT_SCHEMA, SPELL_CSV_HEAD, change_json, event_json, spell_csv, spell_json};
 
 /// An event in one line: what a watch says as it goes.
 pub fn event(event: &Event) -> String {

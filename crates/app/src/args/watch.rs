@@ -3,6 +3,7 @@
 use super::values;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use v6gap_perform::always::teller::Hearer;
 
 /// Measure paths again and again, until stopped
 ///
@@ -21,6 +22,7 @@ Examples:
   v6gap watch --config watch.toml                 paths with options of their own
   v6gap watch lab-b --listen [::1]:9466           metrics for Prometheus
   v6gap watch --config watch.toml --unit          prints a unit for systemd
+  v6gap watch lab-b --on-change \"mail -s changed ops@example.net\"
   v6gap watch status                              how all paths do now
   v6gap watch history lab-b --measure rtt --since 14d
 
@@ -95,6 +97,10 @@ pub struct WatchedArgs {
     /// Tell Prometheus how the paths do, as http://[::1]:9466/metrics (docs/metrics.md)
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
+    /// Tell of each change and outage: a program, which reads it as JSON, or a URL, to which it is
+    /// posted
+    #[arg(long, value_name = "CMD|URL", value_parser = Hearer::parse)]
+    pub on_change: Option<Hearer>,
     /// Print a unit that has systemd do this, and end
     #[arg(long)]
     pub unit: bool,
@@ -144,10 +150,12 @@ pub struct WatchHistoryArgs {
 /// How a history is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum HistoryFormat {
-    /// For people, a line for each day
+    /// For people, a line for each spell between changes
     Text,
     /// A row for each visit, for spreadsheets
     Csv,
+    /// A row for each spell between changes
+    CsvSpells,
     /// Everything, for programs
     Json,
 }

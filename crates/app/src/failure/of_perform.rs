@@ -118,7 +118,7 @@ impl From<WatchTrouble> for Failure {
         let what = trouble.to_string();
         match trouble {
             WatchTrouble::Store(error) => error.into(),
-            WatchTrouble::Program { .. } => Failure::unexpected(what),
+            WatchTrouble::Program { .. } | WatchTrouble::Teller(_) => Failure::unexpected(what),
             WatchTrouble::Path { said, .. } => Failure::usage(what).verbatim(said.trim_end()),
         }
     }

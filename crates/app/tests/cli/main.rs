@@ -21,6 +21,7 @@ mod support;
 mod trouble;
 mod turns;
 mod watch;
+mod watch_changes;
 mod web;
 mod web_errors;
 mod web_limits;

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command};
 
 /// A watch of this host that measures connecting once a second.
-fn description(port: u16) -> String {
+pub fn description(port: u16) -> String {
     format!(
         "v6gap = 1\nevery = \"1 s\"\n\n[[paths]]\nname = \"here\"\nhost = \"here\"\n\
          v4 = \"127.0.0.1\"\nv6 = \"::1\"\nport = {port}\ntime = \"1 s\"\n\
@@ -18,14 +18,19 @@ fn description(port: u16) -> String {
 }
 
 /// A watch that goes on; it is killed at the end.
-struct Watching {
+pub struct Watching {
     child: Child,
-    said: Lines<BufReader<ChildStdout>>,
+    pub said: Lines<BufReader<ChildStdout>>,
 }
 
 impl Watching {
     fn start(sandbox: &Sandbox) -> Self {
-        let mut child = sandbox.start("watch --config watch.toml");
+        Self::with(sandbox, "")
+    }
+
+    /// With these options, too.
+    pub fn with(sandbox: &Sandbox, options: &str) -> Self {
+        let mut child = sandbox.start(&format!("watch --config watch.toml {options}"));
         let said = BufReader::new(child.stdout.take().unwrap()).lines();
         Watching { child, said }
     }
@@ -46,7 +51,7 @@ impl Watching {
     }
 
     /// Asks it to stop, and reads to its end.
-    fn stop(mut self) -> (i32, Vec<String>) {
+    pub fn stop(mut self) -> (i32, Vec<String>) {
         let number = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &number]).status().unwrap().success());
         let rest: Vec<String> = (&mut self.said).map(Result::unwrap).collect();
@@ -62,7 +67,7 @@ impl Drop for Watching {
 }
 
 /// The entries of the log.
-fn logged(sandbox: &Sandbox) -> Vec<Value> {
+pub fn logged(sandbox: &Sandbox) -> Vec<Value> {
     let folder = std::fs::read_dir(sandbox.path("watch")).unwrap().flatten();
     let mut files: Vec<_> = folder.map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
@@ -95,7 +100,7 @@ fn checked(sandbox: &Sandbox) -> BTreeMap<String, u64> {
     ended
 }
 
-fn json(sandbox: &Sandbox, line: &str) -> Value {
+pub fn json(sandbox: &Sandbox, line: &str) -> Value {
     serde_json::from_str(&sandbox.run(line).ended(0).out).unwrap()
 }
 
@@ -189,6 +194,7 @@ fn what_cannot_be_watched_is_said_before_anything_is() {
     for (line, said) in [
         ("watch", "TARGET"),
         ("watch lab-b --every 10s", "not less"),
+        ("watch lab-b --on-change ftp://example.net/", "ftp"),
         ("watch lab-b --budget 5GB", "5 GB/day"),
         ("watch lab-b --quiet always", "Mon-Fri 08:00-18:00"),
         ("watch lab-b --with iperf", "is not one of"),

@@ -1,6 +1,7 @@
 //! What the visits of a path found, from the log of the watch. Whoever shows a history asks here,
 //! and knows nothing of where it comes from.
 
+use super::BACK_NS;
 use std::collections::BTreeMap;
 use v6gap_core::family::PerFamily;
 use v6gap_core::metric::{Metric, Scale};
@@ -8,7 +9,10 @@ use v6gap_core::record::RunId;
 use v6gap_core::watch::log::{Answer, Ended, Logged, Seen};
 use v6gap_core::watch::{Kind, day_of};
 use v6gap_judge::analysis::effect;
+use v6gap_judge::changes::Watched;
 use v6gap_store::{Store, StoreError};
+
+pub use v6gap_judge::changes::Spells;
 
 /// Which history is asked for.
 #[derive(Debug, Clone)]
@@ -66,6 +70,8 @@ pub struct History {
     pub visits: Vec<Point>,
     /// What each day found, in the order of time.
     pub days: Vec<Day>,
+    /// What each question was between changes.
+    pub spells: Vec<Spells>,
     /// The paths of which anything is known.
     pub paths: Vec<String>,
 }
@@ -76,8 +82,16 @@ pub struct History {
 /// If the log cannot be read.
 pub fn read(store: &Store, wanted: &Wanted) -> Result<History, StoreError> {
     let mut found = Found::default();
-    store.read_watch_log(wanted.since_unix_ns, &mut |entry| found.take(&entry, wanted))?;
+    let mut path = Watched::keeping(wanted.since_unix_ns);
+    // As far back as a watch looks that is begun, so that the first changes are dated as it did.
+    let from_unix_ns = wanted.since_unix_ns.saturating_sub(BACK_NS);
+    store.read_watch_log(from_unix_ns, &mut |entry| {
+        found.take(&entry, wanted);
+        follow(&mut path, &entry, wanted);
+    })?;
     let Found { visits, days, paths } = found;
+    let mut spells = path.spells();
+    spells.retain(|of| wanted.is_asked(&of.asked.cell, of.asked.metric));
     let days = days.into_iter().map(|((day, cell, metric), of)| Day {
         day,
         cell,
@@ -86,7 +100,23 @@ pub fn read(store: &Store, wanted: &Wanted) -> Result<History, StoreError> {
         values: of.sums.map(|sum| mean(metric, sum, of.visits)),
         answer: of.answer,
     });
-    Ok(History { visits, days: days.collect(), paths })
+    Ok(History { visits, days: days.collect(), spells, paths })
+}
+
+/// Takes what the log tells of the path that is wanted.
+fn follow(path: &mut Watched, entry: &Logged, wanted: &Wanted) {
+    match entry {
+        Logged::Watching(watching) => {
+            let own = watching.paths.iter().find(|listed| listed.name == wanted.path);
+            own.into_iter().for_each(|listed| path.listed(listed));
+        }
+        Logged::Ended(ended) if ended.path == wanted.path => drop(path.take(ended)),
+        Logged::Began(_)
+        | Logged::Measures(_)
+        | Logged::Ended(_)
+        | Logged::Missed(_)
+        | Logged::Notified(_) => {}
+    }
 }
 
 /// What was found so far.
@@ -239,6 +269,8 @@ mod tests {
         assert!((first.values.v4 - 2.0).abs() < 1e-12 && (first.values.v6 - 4.0).abs() < 1e-12);
         assert_eq!(first.answer.as_ref().map(|a| a.answer.as_str()), Some("second"));
         assert_eq!(found.paths, ["lab-b", "nas"]);
+        let [spells] = &found.spells[..] else { panic!("{found:?}") };
+        assert_eq!((spells.asked.label.as_str(), spells.all[0].visits), ("Round trip", 3));
     }
 
     #[test]

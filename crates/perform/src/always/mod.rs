@@ -1,22 +1,29 @@
 //! Watching paths for ever: each visit is a process of this program, so that the one that goes on
 //! all the time is small and idle while another measures.
 //!
-//! [`watch`] drives the machine of [`v6gap_core::watch`]; [`history`] reads what it left.
+//! [`watch`] drives the machine of [`v6gap_core::watch`]; [`history`] reads what it left. What its
+//! visits show of each path is followed as they come ([`followed`]), and somebody may be told of
+//! changes and outages ([`teller`]).
 
+pub mod followed;
 pub mod history;
+pub mod teller;
 mod visit;
 
 use crate::facts::this_host;
+use followed::Followed;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use teller::{OnChange, Teller};
 use v6gap_core::watch::known::Known;
 use v6gap_core::watch::log::Logged;
 use v6gap_core::watch::machine::{Action, Machine};
 use v6gap_core::watch::metrics::Metrics;
 use v6gap_core::watch::said::Expected;
 use v6gap_core::watch::{DAY_NS, Kind, Moment, Watch, WatchedPath};
+use v6gap_judge::changes::Event;
 use v6gap_store::{Store, StoreError, WatchLog};
 use v6gap_sys::{apart, clock};
 
@@ -26,7 +33,7 @@ const TURN_NS: u64 = 500_000_000;
 /// The wall clock is looked at so often, as it may be set, in ns.
 const LOOK_NS: u64 = 60_000_000_000;
 
-/// How far back a watch looks when it is begun.
+/// How far back a watch looks when it is begun, in ns.
 const BACK_NS: u64 = 56 * DAY_NS;
 
 /// Why a watch ended that nobody stopped, or was not begun.
@@ -43,6 +50,9 @@ pub enum WatchTrouble {
         /// The system's words.
         source: io::Error,
     },
+    /// Nobody can be had who tells of changes.
+    #[error("cannot start a thread: {0}")]
+    Teller(io::Error),
     /// The words that would measure a path make no sense to the program.
     #[error("the path \"{path}\" cannot be measured as it is described")]
     Path {
@@ -58,6 +68,8 @@ pub enum WatchTrouble {
 pub enum Tidings<'a> {
     /// Something that the log has now.
     Logged(&'a Logged),
+    /// What that shows.
+    Shown(&'a Event),
     /// Nothing is due before this time, in ns since the Unix epoch.
     Rests(u64),
 }
@@ -68,32 +80,36 @@ pub fn now() -> Moment {
     Moment { unix_ns, offset_s: clock::local_offset_s(unix_ns) }
 }
 
-/// What is known of the watch of this store from `since_unix_ns` on.
+/// What the log of a watch tells.
+#[derive(Debug, Default)]
+pub struct Lately {
+    /// What is known of it.
+    pub known: Known,
+    /// What its paths do.
+    pub followed: Followed,
+}
+
+/// What is known lately of the watch of this store.
 ///
 /// # Errors
 /// If its log cannot be read.
-pub fn known(store: &Store, since_unix_ns: u64) -> Result<Known, StoreError> {
-    let mut known = Known::default();
+pub fn lately(store: &Store) -> Result<Lately, StoreError> {
+    let since_unix_ns = clock::wall_ns().saturating_sub(BACK_NS);
+    let mut lately = Lately::default();
     store.read_watch_log(since_unix_ns, &mut |entry| {
         if entry.at_unix_ns() >= since_unix_ns {
-            known.take(&entry);
+            lately.known.take(&entry);
+            // What it showed was told when it was new.
+            lately.followed.take(&entry);
         }
     })?;
-    Ok(known)
-}
-
-/// What is known of it lately, as lists show it.
-///
-/// # Errors
-/// As [`known`].
-pub fn lately(store: &Store) -> Result<Known, StoreError> {
-    known(store, clock::wall_ns().saturating_sub(BACK_NS))
+    Ok(lately)
 }
 
 /// What metrics tell of it before anything happens: what was found lately, and no count.
 ///
 /// # Errors
-/// As [`known`].
+/// As [`lately`].
 pub fn metrics(store: &Store) -> Result<Metrics, StoreError> {
     let mut metrics = Metrics::new(&this_host().name);
     let since_unix_ns = clock::wall_ns().saturating_sub(BACK_NS);
@@ -102,7 +118,7 @@ pub fn metrics(store: &Store) -> Result<Metrics, StoreError> {
 }
 
 /// Watches until `stop` is set, which ends a visit after its present block. `program` is the file
-/// of this program; `told` hears what happens.
+/// of this program; `told` hears what happens, and whoever `on_change` names what changes.
 ///
 /// # Errors
 /// If it cannot be begun, or what happens cannot be stored.
@@ -110,19 +126,24 @@ pub fn watch(
     watch: Watch,
     program: &Path,
     store: &Store,
+    on_change: Option<OnChange>,
     told: &mut dyn FnMut(&Tidings<'_>),
     stop: &AtomicBool,
 ) -> Result<(), WatchTrouble> {
     let log = store.open_watch_log()?;
     let expected = expected(&watch, program)?;
-    let machine = Machine::new(watch, lately(store)?, &this_host().name, now());
-    let mut going = Going { machine, expected, program, log, told, stop };
+    let Lately { known, followed } = lately(store)?;
+    let machine = Machine::new(watch, known, &this_host().name, now());
+    let teller = on_change.map(Teller::start).transpose().map_err(WatchTrouble::Teller)?;
+    let mut going = Going { machine, expected, program, log, followed, teller, told, stop };
     for at in 0..going.expected.len() {
         let OfPath { path, kind, expected } = &going.expected[at];
         going.machine.expect(*path, *kind, expected.bytes);
     }
     going.keep()?;
-    going.go_on()
+    let ended = going.go_on();
+    let kept = going.end_telling();
+    ended.and(kept)
 }
 
 /// What a visit of a kind to a path is expected to take.
@@ -159,6 +180,8 @@ struct Going<'a> {
     expected: Vec<OfPath>,
     program: &'a Path,
     log: WatchLog,
+    followed: Followed,
+    teller: Option<Teller>,
     told: &'a mut dyn FnMut(&Tidings<'_>),
     stop: &'a AtomicBool,
 }
@@ -167,6 +190,7 @@ impl Going<'_> {
     fn go_on(&mut self) -> Result<(), WatchTrouble> {
         let mut rests = None;
         loop {
+            self.hear();
             let action = self.machine.next(now(), self.stopped());
             self.keep()?;
             match action {
@@ -197,8 +221,27 @@ impl Going<'_> {
         for entry in self.machine.unsaved() {
             self.log.append(&entry)?;
             (self.told)(&Tidings::Logged(&entry));
+            for event in self.followed.take(&entry) {
+                (self.told)(&Tidings::Shown(&event));
+                if let Some(teller) = &mut self.teller {
+                    teller.tell(&event);
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Notes what became of telling others.
+    fn hear(&mut self) {
+        let heard = self.teller.as_mut().map(Teller::heard).unwrap_or_default();
+        heard.into_iter().for_each(|notified| self.machine.notified(notified));
+    }
+
+    /// Tells what still waits, and notes what became of it.
+    fn end_telling(&mut self) -> Result<(), WatchTrouble> {
+        let heard = self.teller.take().map(Teller::end).unwrap_or_default();
+        heard.into_iter().for_each(|notified| self.machine.notified(notified));
+        self.keep()
     }
 
     /// Waits until that time, or until somebody stops it or the clock has to be looked at.

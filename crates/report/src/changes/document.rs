@@ -87,6 +87,27 @@ pub fn spell_json(path: &str, asked: &Asked, spell: &Spell, is_last: bool) -> Va
     })
 }
 
+/// The head of [`spell_csv`].
+pub const SPELL_CSV_HEAD: &str = "cell,metric,from_unix_ns,to_unix_ns,goes_on,visits,effect,low,high,\
+                                  v4,v6,verdict,found_unix_ns,visits_after,who";
+
+/// A spell as a row of CSV, as its JSON has it; what is not known is empty.
+pub fn spell_csv(asked: &Asked, spell: &Spell, is_last: bool) -> String {
+    let document = spell_json("", asked, spell, is_last);
+    let change = &document["change"];
+    let field = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let own = ["cell", "metric", "from_unix_ns", "to_unix_ns", "goes_on", "visits", "effect"];
+    let own = own.into_iter().chain(["low", "high", "v4", "v6", "verdict"]);
+    let of_change = ["found_unix_ns", "visits_after", "who"];
+    let fields = own.map(|name| field(&document[name]));
+    let fields = fields.chain(of_change.map(|name| field(&change[name])));
+    fields.collect::<Vec<_>>().join(",")
+}
+
 /// A series before and after; `level` brings its means to the scale of results.
 fn amount_json(amount: &Amount, shown: bool, level: &dyn Fn(f64) -> f64, metric: Metric) -> Value {
     let step = &amount.step;

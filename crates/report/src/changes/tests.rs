@@ -110,6 +110,19 @@ fn spells_are_rows_of_a_table() {
 }
 
 #[test]
+fn spells_are_rows_of_csv() {
+    let (path, _) = followed();
+    let [spells] = &path.spells()[..] else { panic!("one question") };
+    let columns = SPELL_CSV_HEAD.split(',').count();
+    let rows: Vec<String> =
+        spells.all.iter().map(|spell| spell_csv(&spells.asked, spell, false)).collect();
+    assert!(rows.iter().all(|row| row.split(',').count() == columns), "{rows:?}");
+    let begins = "rtt-tcp-64,rtt,0,53100000000000,false,60,0.00";
+    assert!(rows[0].starts_with(begins), "{rows:?}");
+    assert!(rows[0].ends_with(",same,,,") && rows[1].ends_with(",v6"), "{rows:?}");
+}
+
+#[test]
 fn whose_a_change_is_follows_what_moved() {
     let (_, events) = followed();
     let What::Changed { change, .. } = &events[0].what else { panic!("{events:?}") };

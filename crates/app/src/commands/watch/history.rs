@@ -6,11 +6,9 @@ use crate::output;
 use crate::settings::Context;
 use serde_json::{Value, json};
 use v6gap_core::family::PerFamily;
-use v6gap_core::metric::{Metric, Quantity};
-use v6gap_core::unit::{format_rate, format_share, format_span, significant};
 use v6gap_perform::always;
-use v6gap_perform::always::history::{self, Day, History, Point, Wanted};
-use v6gap_report::date;
+use v6gap_perform::always::history::{self, Day, History, Point, Spells, Wanted};
+use v6gap_report::{changes, date};
 
 /// Name and version of the document's form.
 const SCHEMA: &str = "v6gap.watch.history/1";
@@ -39,51 +37,57 @@ pub fn execute(args: &WatchHistoryArgs, context: &Context) -> Result<Outcome, Fa
     }
     let format = if args.json { HistoryFormat::Json } else { args.format };
     output::to_stdout(&match format {
-        HistoryFormat::Text => output::fit(&context.output.results, &table(&found)),
+        HistoryFormat::Text => output::fit(&context.output.results, &table(&wanted.path, &found)),
         HistoryFormat::Csv => csv(&wanted.path, &found),
+        HistoryFormat::CsvSpells => csv_of_spells(&wanted.path, &found),
         HistoryFormat::Json => format!("{:#}", document(&wanted, &found)),
     });
     Ok(Outcome::Done)
 }
 
-/// A line for each day and question, the questions one after the other.
-fn table(found: &History) -> String {
-    let mut days: Vec<&Day> = found.days.iter().collect();
-    days.sort_by(|a, b| (&a.cell, a.metric, a.day).cmp(&(&b.cell, b.metric, b.day)));
-    if days.is_empty() {
+/// A line for each spell, the questions one after the other, and what is to be said of changes.
+fn table(path: &str, found: &History) -> String {
+    let heads =
+        ["QUESTION", "FROM (UTC)", "TO", "VISITS", "EFFECT", "95 % RANGE", "ANSWER", "FOUND"];
+    let mut rows = vec![heads.map(str::to_owned)];
+    let mut said = String::new();
+    for Spells { asked, all } in &found.spells {
+        for (number, spell) in all.iter().enumerate() {
+            // The question stands in its first line alone.
+            let label = if number == 0 { asked.label.clone() } else { String::new() };
+            let words = changes::spell_in_words(asked, spell, number + 1 == all.len());
+            let [from, to, visits, effect, range, answer, when] = words;
+            rows.push([label, from, to, visits, effect, range, answer, when]);
+            if let Some(change) = &spell.change {
+                let of = format!("{}, {}: ", asked.label, date(change.first.unix_ns));
+                said.push_str(&of);
+                said.push_str(&changes::sentences(path, asked, change).join(" "));
+                said.push('\n');
+            }
+        }
+    }
+    if rows.len() == 1 {
         return "No visit measured it.\n".to_owned();
     }
-    let heads = ["QUESTION", "DAY (UTC)", "VISITS", "IPV4", "IPV6", "ANSWER", ""];
-    let row = |day: &&Day| {
-        let PerFamily { v4, v6 } = day.values.map(|value| value_of(day.metric, value));
-        let (answer, text, label) = match &day.answer {
-            Some(answer) => (answer.answer.clone(), answer.text.clone(), answer.label.clone()),
-            None => ("–".to_owned(), String::new(), format!("{} {}", day.cell, day.metric)),
-        };
-        let when = date(day.day.saturating_mul(DAY_NS));
-        let when = when.split(' ').next().unwrap_or_default().to_owned();
-        [label, when, day.visits.to_string(), v4, v6, answer, text]
-    };
-    let mut rows = vec![heads.map(str::to_owned)];
-    rows.extend(days.iter().map(row));
     let width = |column: usize| output::column(rows.iter().map(|row| row[column].as_str()));
-    let widths: [usize; 7] = std::array::from_fn(width);
-    let line = |row: &[String; 7]| {
+    let widths: [usize; 8] = std::array::from_fn(width);
+    let line = |row: &[String; 8]| {
         let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
     };
-    rows.iter().map(line).collect()
+    rows.iter().map(line).collect::<String>() + &said
 }
 
-/// A value with its unit.
-fn value_of(metric: Metric, value: f64) -> String {
-    match metric.quantity() {
-        Quantity::Rate => format_rate(value),
-        Quantity::Frequency => format!("{} /s", significant(value, 3)),
-        Quantity::Time => format_span(value * 1e9),
-        Quantity::Share => format_share(value),
-        Quantity::Cost => format!("{} s/GB", significant(value * 1e9, 3)),
+/// A row for each spell.
+fn csv_of_spells(path: &str, found: &History) -> String {
+    let mut out = format!("path,{}\n", changes::SPELL_CSV_HEAD);
+    for Spells { asked, all } in &found.spells {
+        for (number, spell) in all.iter().enumerate() {
+            let row = changes::spell_csv(asked, spell, number + 1 == all.len());
+            out.push_str(&format!("{},{row}\n", quoted(path)));
+        }
     }
+    out
 }
 
 /// A row for each visit and question, in SI units and full precision.
@@ -137,10 +141,16 @@ fn document(wanted: &Wanted, found: &History) -> Value {
             "answer": of.answer,
         })
     };
+    let spells = found.spells.iter().flat_map(|Spells { asked, all }| {
+        all.iter().enumerate().map(move |(number, spell)| {
+            changes::spell_json(&wanted.path, asked, spell, number + 1 == all.len())
+        })
+    });
     json!({
         "schema": SCHEMA,
         "path": wanted.path,
         "since_unix_ns": wanted.since_unix_ns,
+        "spells": spells.collect::<Vec<_>>(),
         "visits": found.visits.iter().map(visit).collect::<Vec<_>>(),
         "days": found.days.iter().map(day).collect::<Vec<_>>(),
     })
@@ -154,12 +164,5 @@ mod tests {
     fn names_stay_one_field_of_a_table() {
         assert_eq!(quoted("lab-b"), "lab-b");
         assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
-    }
-
-    #[test]
-    fn values_have_the_unit_of_their_metric() {
-        assert_eq!(value_of(Metric::Rtt, 145e-6), "145 µs");
-        assert_eq!(value_of(Metric::Throughput, 94.1e6), "94.1 Mbit/s");
-        assert_eq!(value_of(Metric::Loss, 0.01), "1 %");
     }
 }

@@ -3,7 +3,7 @@
 use v6gap_core::unit::{format_bytes, format_span};
 use v6gap_core::watch::log::{Answer, Cause, Ended, Logged, Outcome, Watching};
 use v6gap_perform::always::Tidings;
-use v6gap_report::date;
+use v6gap_report::{changes, date};
 
 /// What was said so far.
 #[derive(Debug, Default)]
@@ -19,6 +19,10 @@ impl Lines {
             Tidings::Rests(until_unix_ns) => {
                 let first = !std::mem::replace(&mut self.is_told, true);
                 first.then(|| format!("{}  the next visit (UTC)", date(*until_unix_ns)))
+            }
+            Tidings::Shown(event) => {
+                let (when, path) = (date(event.at_unix_ns), &event.path);
+                Some(format!("{when}  {path}  {}", changes::event(event)))
             }
             Tidings::Logged(Logged::Watching(watching)) => Some(opening(watching)),
             Tidings::Logged(Logged::Began(_) | Logged::Measures(_)) => None,

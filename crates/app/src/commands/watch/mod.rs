@@ -17,6 +17,8 @@ use v6gap_core::watch::Watch;
 use v6gap_core::watch::check::check;
 use v6gap_core::watch::draft::{Draft, PathDraft, VERSION};
 use v6gap_perform::always;
+use v6gap_perform::always::teller::OnChange;
+use v6gap_report::changes;
 use v6gap_store::read_watch_file;
 
 /// Watches, or does what is asked with a watch.
@@ -51,7 +53,8 @@ fn go_on(args: &WatchedArgs, context: &Context) -> Result<Outcome, Failure> {
             output::to_stdout(&output::fit(&context.output.results, &line));
         }
     };
-    always::watch(watch, &program, &context.store, &mut told, &stop)?;
+    let on_change = args.on_change.clone().map(|to| OnChange { to, document: changes::event_json });
+    always::watch(watch, &program, &context.store, on_change, &mut told, &stop)?;
     Ok(Outcome::Done)
 }
 

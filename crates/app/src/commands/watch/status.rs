@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use v6gap_core::metric::Metric;
 use v6gap_core::unit::{format_bytes, format_span};
 use v6gap_core::watch::Kind;
-use v6gap_core::watch::known::{Down, Known, Past};
+use v6gap_core::watch::known::{Down, Known, Notices, Past};
 use v6gap_core::watch::log::{Answer, Cause, Listed, Outcome as Ended};
-use v6gap_perform::always;
-use v6gap_report::date;
+use v6gap_perform::always::{self, Lately};
+use v6gap_report::{changes, date};
 
 /// Name and version of the document's form.
 const SCHEMA: &str = "v6gap.watch.status/1";
@@ -23,14 +23,15 @@ const SCHEMA: &str = "v6gap.watch.status/1";
 /// # Errors
 /// If the log cannot be read.
 pub fn execute(args: &WatchStatusArgs, context: &Context) -> Result<Outcome, Failure> {
-    let known = always::lately(&context.store)?;
+    let lately = always::lately(&context.store)?;
+    let known = &lately.known;
     let now_ns = always::now().unix_ns;
     let text = match args.json {
-        true => format!("{:#}", document(&known)),
+        true => format!("{:#}", document(&lately)),
         false if known.watching.is_none() => {
             "Nothing is watched yet.  v6gap watch HOST --every 15min".to_owned()
         }
-        false => table(&known, now_ns, args.verbose) + &notes(&known, now_ns),
+        false => table(&lately, now_ns, args.verbose) + &notes(known, now_ns),
     };
     output::to_stdout(&output::fit(&context.output.results, &text));
     Ok(Outcome::Done)
@@ -48,8 +49,10 @@ fn pasts<'a>(known: &'a Known, path: &str) -> impl Iterator<Item = (Kind, &'a Pa
 }
 
 /// A line for each question of each path; without `verbose` one for each metric.
-fn table(known: &Known, now_ns: u64, verbose: bool) -> String {
-    let mut rows = vec![["PATH", "EVERY", "LAST", "QUESTION", "ANSWER", ""].map(str::to_owned)];
+fn table(lately: &Lately, now_ns: u64, verbose: bool) -> String {
+    let known = &lately.known;
+    let heads = ["PATH", "EVERY", "LAST", "QUESTION", "ANSWER", "", "CHANGED"];
+    let mut rows = vec![heads.map(str::to_owned)];
     for path in listed(known) {
         let mut first = true;
         for (kind, past) in pasts(known, &path.name) {
@@ -62,26 +65,30 @@ fn table(known: &Known, now_ns: u64, verbose: bool) -> String {
             let name = if std::mem::take(&mut first) { path.name.clone() } else { String::new() };
             let mut head = [name, every, last];
             let shown = shown(&past.answers, verbose);
-            let answers = shown.iter().map(|a| [&a.label, &a.answer, &a.text].map(Clone::clone));
-            let mut answers: Vec<[String; 3]> = answers.collect();
+            let answer = |a: &&Answer| {
+                let changed = lately.followed.last(&path.name, &a.cell, a.metric);
+                let changed = changed.map_or("–".to_owned(), |l| date(l.change.first.unix_ns));
+                [a.label.clone(), a.answer.clone(), a.text.clone(), changed]
+            };
+            let mut answers: Vec<[String; 4]> = shown.iter().map(answer).collect();
             if answers.is_empty() {
-                answers.push(["–".to_owned(), "–".to_owned(), String::new()]);
+                answers.push(["–", "–", "", "–"].map(str::to_owned));
             }
-            for [label, answer, text] in answers {
+            for [label, answer, text, changed] in answers {
                 let [name, every, last] = std::mem::take(&mut head);
-                rows.push([name, every, last, label, answer, text]);
+                rows.push([name, every, last, label, answer, text, changed]);
             }
         }
         if first {
             let every = path.every_ns.or(path.throughput_every_ns).unwrap_or(0);
             let every = format_span(every as f64);
             let none = || "–".to_owned();
-            rows.push([path.name.clone(), every, none(), none(), none(), String::new()]);
+            rows.push([path.name.clone(), every, none(), none(), none(), String::new(), none()]);
         }
     }
     let width = |column: usize| output::column(rows.iter().map(|row| row[column].as_str()));
-    let widths: [usize; 6] = std::array::from_fn(width);
-    let line = |row: &[String; 6]| {
+    let widths: [usize; 7] = std::array::from_fn(width);
+    let line = |row: &[String; 7]| {
         let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
     };
@@ -119,6 +126,11 @@ fn notes(known: &Known, now_ns: u64) -> String {
         }
     }
     out.push_str(&counts(known, now_ns));
+    let Notices { told, lost, why } = &known.notices;
+    if *lost > 0 {
+        let all = told + lost;
+        out.push_str(&format!("{lost} of {all} changes and outages could not be told: {why}\n"));
+    }
     out
 }
 
@@ -162,7 +174,8 @@ fn ago(now_ns: u64, at_ns: u64) -> String {
     }
 }
 
-fn document(known: &Known) -> Value {
+fn document(lately: &Lately) -> Value {
+    let known = &lately.known;
     let paths = listed(known).iter().map(|path| {
         let kinds = pasts(known, &path.name).map(|(kind, past)| of_kind(kind, past));
         json!({
@@ -172,6 +185,7 @@ fn document(known: &Known) -> Value {
             "every_ns": path.every_ns,
             "throughput_every_ns": path.throughput_every_ns,
             "visits": kinds.collect::<Vec<_>>(),
+            "changes": changes_of(lately, &path.name),
         })
     });
     json!({
@@ -179,8 +193,19 @@ fn document(known: &Known) -> Value {
         "since_unix_ns": known.since_unix_ns,
         "budget_bytes": known.watching.as_ref().and_then(|watching| watching.budget_bytes),
         "moved_today_bytes": known.spent.on(always::now().day()),
+        "notified": {
+            "told": known.notices.told,
+            "lost": known.notices.lost,
+            "why": known.notices.why,
+        },
         "paths": paths.collect::<Vec<_>>(),
     })
+}
+
+/// The last change of each question of a path.
+fn changes_of(lately: &Lately, path: &str) -> Vec<Value> {
+    let last = lately.followed.of_path(path);
+    last.map(|last| changes::change_json(path, &last.asked, &last.change)).collect()
 }
 
 fn of_kind(kind: Kind, past: &Past) -> Value {
