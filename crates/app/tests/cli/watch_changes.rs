@@ -144,7 +144,6 @@ fn status_says_when_a_path_changed() {
 }
 
 /// Both families of a host that nobody serves are down from the first visit on.
-#[cfg(unix)]
 #[test]
 fn a_program_reads_what_happened() {
     use std::os::unix::fs::PermissionsExt;

@@ -96,7 +96,6 @@ fn who_never_hears_is_given_up() {
     assert!(rest[0].path == "nas" && rest[0].why.is_some(), "{rest:?}");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_program_reads_the_event_and_its_end_says_whether_it_did() {
     let to = |words: [&str; 2]| {
