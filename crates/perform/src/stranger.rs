@@ -411,7 +411,10 @@ impl Found {
                 ("tls", secured.map(|secured| secured.version.to_owned())),
                 ("status", told.map(|told| told.status.to_string())),
                 ("server", header("server")),
-                ("certificate", visited.chain.first().map(|certificate| fingerprint(certificate))),
+                (
+                    names::CERTIFICATE,
+                    visited.chain.first().map(|certificate| fingerprint(certificate)),
+                ),
             ];
             let of_family = |(name, value): (&str, Option<String>)| {
                 Some((names::of_family(family, name), value?))

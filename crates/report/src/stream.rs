@@ -184,7 +184,7 @@ fn facts(header: &RunHeader) -> Vec<Fact> {
         let mut put = |name: &str, value: Option<String>| {
             all.extend(value.map(|value| fact(name, Some(family), value)));
         };
-        for name in ["server", "certificate"] {
+        for name in ["server", names::CERTIFICATE] {
             put(name, server.get(&names::of_family(family, name)).cloned());
         }
         let mtu = header.path_mtu.as_ref().and_then(|of| of.get(family).found());

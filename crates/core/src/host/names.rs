@@ -59,7 +59,10 @@ pub const fn translated(family: Family) -> &'static str {
         Family::V6 => "translated-v6",
     }
 }
-/// What a site answered over one family: `tls`, `status`, `server`, `certificate`.
+/// Of what a site answered over a family: a short name of its certificate, which is another one
+/// whenever it is renewed, and by which the site could be found.
+pub const CERTIFICATE: &str = "certificate";
+/// What a site answered over one family: `tls`, `status`, `server`, [`CERTIFICATE`].
 pub fn of_family(family: Family, name: &str) -> String {
     match family {
         Family::V4 => format!("v4.{name}"),

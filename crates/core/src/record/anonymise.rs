@@ -6,6 +6,7 @@
 
 use super::{Line, RecordError, decode, encode};
 use crate::family::Family;
+use crate::host::names;
 use crate::plan::Plan;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -112,7 +113,13 @@ impl Other {
     }
 
     fn line(&mut self, line: &Line) -> Result<Line, RecordError> {
-        let mut value: Value = super::parse(&encode(line))?;
+        let mut line = line.clone();
+        if let Line::Run(header) = &mut line {
+            // Certificates are public, and a name of one leads to its site.
+            let facts = &mut header.hosts.server.facts;
+            facts.retain(|name, _| !is_certificate(name));
+        }
+        let mut value: Value = super::parse(&encode(&line))?;
         self.value("", &mut value, false);
         decode(&value.to_string())
     }
@@ -248,6 +255,10 @@ fn documented(mut number: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(BENCHMARKS + number % 0x2_0000)
 }
 
+fn is_certificate(fact: &str) -> bool {
+    Family::BOTH.iter().any(|family| fact == names::of_family(*family, names::CERTIFICATE))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -280,8 +291,11 @@ mod tests {
             "2a02:8388:1:2::7",
             "52:54:00:ab:cd:ef",
             "64:ff9b::a14:1e28",
+            "5f1c0123456789ab",
         ];
         let lines = run(|header| {
+            let certificate = "5f1c0123456789ab".into();
+            header.hosts.server.facts.insert("v6.certificate".into(), certificate);
             header.argv = ["v6gap", "run", "fileserver.corp.lan", "--v4", "10.20.30.40"]
                 .map(String::from)
                 .to_vec();

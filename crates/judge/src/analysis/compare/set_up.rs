@@ -319,8 +319,11 @@ fn facts(run: &RunHeader, granted: &Granted, common: &BTreeSet<&str>) -> Facts {
 
 fn of_host(host: &Host, end: &str, put: &mut impl FnMut(&str, String)) {
     for (name, value) in &host.facts {
-        // A lab draws its chances from the seed of its run, which is never the same twice.
-        if !FLEETING.contains(&name.as_str()) && !name.ends_with(".seed") {
+        // A lab draws its chances from the seed of its run, which is never the same twice, and a
+        // certificate is renewed every few weeks, by which nothing else is another.
+        let renewed = Family::BOTH.map(|of| names::of_family(of, names::CERTIFICATE));
+        let is_fleeting = FLEETING.contains(&name.as_str()) || renewed.contains(name);
+        if !is_fleeting && !name.ends_with(".seed") {
             put(&format!("{name} of the {end}"), value.clone());
         }
     }
