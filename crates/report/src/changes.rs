@@ -62,7 +62,8 @@ fn visits_after(change: &Change) -> usize {
     change.amounts.effect.step.after.n.saturating_sub(1)
 }
 
-/// "Round trip 64 B, TCP: over IPv6 0.70 % longer until 2026-11-21 14:10 (UTC), 8.9 % longer since."
+/// "Round trip 64 B, TCP: over IPv6 0.70 % longer until 2026-11-21 14:10 (UTC), 8.9 % longer
+/// since."
 fn headline(asked: &Asked, change: &Change) -> String {
     let step = &change.amounts.effect.step;
     let told = |mean: f64| words::effect(asked.metric, natural(asked.metric, mean));

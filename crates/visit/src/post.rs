@@ -51,8 +51,8 @@ pub enum PostError {
     Silent(Duration),
 }
 
-/// Hands a document of JSON to `site`, which is at `remote`; it is taken with any 2xx. Nothing takes
-/// longer than `limit`, connecting apart from the rest.
+/// Hands a document of JSON to `site`, which is at `remote`; it is taken with any 2xx. Connecting
+/// takes no longer than `limit`, and all the rest no longer again.
 ///
 /// # Errors
 /// If it was not taken.

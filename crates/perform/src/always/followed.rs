@@ -1,5 +1,5 @@
-//! The paths of a watch as they are followed, each from its part of the log: the watch does so as it
-//! goes, and lists do it again, so that both know the same changes.
+//! The paths of a watch as they are followed, each from its part of the log: the watch does so as
+//! it goes, and lists do it again, so that both know the same changes.
 
 use std::collections::BTreeMap;
 use v6gap_core::metric::Metric;

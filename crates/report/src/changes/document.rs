@@ -88,8 +88,8 @@ pub fn spell_json(path: &str, asked: &Asked, spell: &Spell, is_last: bool) -> Va
 }
 
 /// The head of [`spell_csv`].
-pub const SPELL_CSV_HEAD: &str = "cell,metric,from_unix_ns,to_unix_ns,goes_on,visits,effect,low,high,\
-                                  v4,v6,verdict,found_unix_ns,visits_after,who";
+pub const SPELL_CSV_HEAD: &str = "cell,metric,from_unix_ns,to_unix_ns,goes_on,visits,effect,low,\
+                                  high,v4,v6,verdict,found_unix_ns,visits_after,who";
 
 /// A spell as a row of CSV, as its JSON has it; what is not known is empty.
 pub fn spell_csv(asked: &Asked, spell: &Spell, is_last: bool) -> String {
