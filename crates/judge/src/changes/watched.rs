@@ -44,6 +44,16 @@ pub enum What {
     },
 }
 
+impl Event {
+    /// The question that changed, if one did.
+    pub fn changed(&self) -> Option<&Asked> {
+        match &self.what {
+            What::Changed { asked, .. } => Some(asked),
+            What::Outage { .. } => None,
+        }
+    }
+}
+
 /// A path of a watch.
 #[derive(Debug, Clone, Default)]
 pub struct Watched {

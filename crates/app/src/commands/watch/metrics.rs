@@ -46,9 +46,70 @@ impl Told {
 
     /// Takes note of what happened.
     pub fn take(&mut self, tidings: &Tidings<'_>) {
-        if let Tidings::Logged(entry) = tidings {
-            self.metrics.take(entry);
-            self.page.put(text(&self.metrics));
+        match tidings {
+            Tidings::Logged(entry) => self.metrics.take(entry),
+            Tidings::Shown(event) => {
+                let Some(asked) = event.changed() else { return };
+                self.metrics.changed(&event.path, &asked.cell, asked.metric);
+            }
+            Tidings::Rests(_) => return,
         }
+        self.page.put(text(&self.metrics));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::family::PerFamily;
+    use v6gap_core::metric::Metric;
+    use v6gap_core::watch::Kind;
+    use v6gap_core::watch::log::{Ended, Logged, Noted, Outcome as How, Seen};
+    use v6gap_perform::always::followed::Followed;
+
+    /// A visit; from number 60 on round trips over IPv6 take longer, and the last one is down.
+    fn visit(number: u64) -> Logged {
+        let sign = |every: u64| if (number / every).is_multiple_of(2) { 1.0 } else { -1.0 };
+        let longer = if number >= 60 { 1.089 } else { 1.007 };
+        let values = PerFamily {
+            v4: 145e-6 * (1.0 + 1e-4 * sign(1)),
+            v6: 145e-6 * longer * (1.0 + 1e-4 * sign(2)),
+        };
+        let cell = "rtt-tcp-64".to_owned();
+        let seen = Seen { cell, metric: Metric::Rtt, blocks: 8, values, errors: None };
+        let (outcome, seen) = match number {
+            100 => (How::Down { family: None, why: String::new() }, Vec::new()),
+            _ => (How::Measured, vec![seen]),
+        };
+        Logged::Ended(Box::new(Ended {
+            at_unix_ns: number * 900_000_000_000 + 1,
+            began_unix_ns: number * 900_000_000_000,
+            path: "lab-b".to_owned(),
+            kind: Kind::Light,
+            outcome,
+            run: None,
+            bytes: 0,
+            seen,
+            answers: Vec::new(),
+            noted: Noted::default(),
+            facts: Vec::new(),
+        }))
+    }
+
+    #[test]
+    fn a_change_that_is_shown_is_counted_once_and_no_outage_is() {
+        let mut told = Told { metrics: Metrics::new("lab-a"), page: Arc::default() };
+        let (mut followed, mut shown) = (Followed::default(), 0);
+        for entry in (0..=100).map(visit) {
+            told.take(&Tidings::Logged(&entry));
+            for event in followed.take(&entry) {
+                told.take(&Tidings::Shown(&event));
+                shown += 1;
+            }
+        }
+        let counted = &told.metrics.paths["lab-b"].counted;
+        // The change, and an outage of each family.
+        assert_eq!((shown, counted.changes.values().sum::<u64>()), (3, 1));
+        assert_eq!(counted.changes["rtt-tcp-64"], 1);
     }
 }

@@ -86,6 +86,7 @@ fn a_log_with_one_change_has_two_spells() {
     let [Event { what: What::Changed { asked, change }, at_unix_ns, .. }] = &events[..] else {
         panic!("{events:?}");
     };
+    assert_eq!(events[0].changed(), Some(asked));
     assert_eq!((asked.cell.as_str(), asked.label.as_str()), ("rtt-tcp-64", "Round trip 64 B, TCP"));
     assert_eq!(*at_unix_ns, change.found.unix_ns + 20);
     assert_eq!((change.who, change.first.visit), (Who::One(Family::V6), FIRST));
