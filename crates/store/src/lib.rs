@@ -2,9 +2,9 @@
 //! the only crate that touches the disk.
 //!
 //! A run is a folder that holds a journal, one line for each trial, appended and synced block by
-//! block. Everything else in the folder can be made again from it, but
-//! for what a person wrote on the run; and so can the index, a line for each run. The archive can be
-//! made from the runs that are there, and outlives those that are not.
+//! block. Everything else in the folder can be made again from it, but for what a person wrote on
+//! the run; and so can the index, a line for each run. The archive can be made from the runs that
+//! are there, and outlives those that are not.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 

@@ -71,8 +71,9 @@ pub fn check(draft: &Draft) -> Result<Watch, Vec<Problem>> {
         problems.read(&format!("quiet[{at}]"), text, |text| quiet.add(text));
     }
     let listen = problems.read_optional("listen", draft.listen.as_ref(), |text| {
-        text.parse::<SocketAddr>()
-            .map_err(|_| "it must be an address and a port, as in \"[2001:db8::1]:9466\"".to_string())
+        text.parse::<SocketAddr>().map_err(|_| {
+            "it must be an address and a port, as in \"[2001:db8::1]:9466\"".to_string()
+        })
     });
     match draft.paths.len() {
         0 => problems.add("paths", "there is no path to watch"),
