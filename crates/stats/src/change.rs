@@ -292,7 +292,7 @@ pub fn split(points: &[Point]) -> Option<When> {
     let since_max = possible.next()?;
     Some(When {
         since: left.iter().find(|(_, squares)| *squares <= least)?.0,
-        since_min: possible.last().unwrap_or(since_max),
+        since_min: possible.next_back().unwrap_or(since_max),
         since_max,
     })
 }

@@ -36,7 +36,6 @@ pub use run::{
 };
 pub use serve::ServeArgs;
 pub use snmp::SnmpArgs;
-pub use ssh::SshArgs;
 pub use stored::{
     ChangeOf, CompareArgs, CompareFormat, ExportArgs, ExportFormat, ImportArgs, IndexArchiveArgs,
     IndexArgs, IndexCommand, IndexRebuildArgs, ListArgs, NoteArgs, ReplayArgs, ReportArgs, RmArgs,

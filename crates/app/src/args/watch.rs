@@ -20,7 +20,7 @@ Examples:
   v6gap watch lab-b --quiet \"Mon-Fri 08:00-18:00\" --quiet 02:00-03:00
   v6gap watch https://example.org/ --with probe --every 1h
   v6gap watch --config watch.toml                 paths with options of their own
-  v6gap watch lab-b --listen [::1]:9466           metrics for Prometheus
+  v6gap watch lab-b --listen [2001:db8::2]:9466   metrics for Prometheus
   v6gap watch --config watch.toml --unit          prints a unit for systemd
   v6gap watch lab-b --on-change \"mail -s changed ops@example.net\"
   v6gap watch status                              how all paths do now
@@ -94,7 +94,7 @@ pub struct WatchedArgs {
     /// The targets are mine: they may be loaded, and asked more often
     #[arg(long, conflicts_with = "config", help_heading = "Targets")]
     pub mine: bool,
-    /// Tell Prometheus how the paths do, as http://[::1]:9466/metrics (docs/metrics.md)
+    /// Tell Prometheus how the paths do, as http://ADDR:PORT/metrics (docs/metrics.md)
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
     /// Tell of each change and outage: a program, which reads it as JSON, or a URL, to which it is

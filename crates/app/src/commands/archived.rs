@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::settings::Context;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use v6gap_report::{ArchivedRun, ParquetError, archived_runs, date};
@@ -51,10 +52,9 @@ pub(super) fn among<'a>(
 ) -> Result<(Vec<&'a Row>, usize), Failure> {
     let mut months: BTreeMap<String, BTreeSet<ArchivedRun>> = BTreeMap::new();
     for row in &rows {
-        let month = month(&row.head);
-        if !months.contains_key(&month) {
-            let runs = runs(&month, context)?;
-            months.insert(month, runs);
+        if let Entry::Vacant(unread) = months.entry(month(&row.head)) {
+            let runs = runs(unread.key(), context)?;
+            unread.insert(runs);
         }
     }
     let count = rows.len();

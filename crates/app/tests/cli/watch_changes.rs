@@ -75,7 +75,7 @@ fn visit(number: u64, began_unix_ns: u64) -> Ended {
 /// A data folder with the log of a path that changed once; with when it began.
 fn changed() -> (Sandbox, u64) {
     let (sandbox, begin_ns) = (Sandbox::new(), begin_ns());
-    let mut log = Store::at(sandbox.path("")).open_watch_log().unwrap();
+    let mut log = Store::at(&sandbox.path("")).open_watch_log().unwrap();
     let listed = Listed {
         name: "lab-b".to_owned(),
         host: "lab-b".to_owned(),

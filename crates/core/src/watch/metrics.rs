@@ -355,7 +355,7 @@ mod tests {
             let metrics = told(entries);
             Family::BOTH.map(|family| metrics.paths["lab-b"].is_up(family))
         };
-        assert_eq!(up(&[begun.clone()]), [None, None]);
+        assert_eq!(up(core::slice::from_ref(&begun)), [None, None]);
         let v6_down = [begun.clone(), down(Kind::Throughput, Some(Family::V6)), measured()];
         assert_eq!(up(&v6_down), [Some(true), Some(false)]);
         assert_eq!(up(&[begun.clone(), down(Kind::Light, None)]), [Some(false), Some(false)]);

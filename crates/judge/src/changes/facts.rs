@@ -114,7 +114,7 @@ impl Track {
         };
         let mut changed = self.spells.windows(2).filter(then);
         let first = changed.next()?;
-        let last = changed.last().unwrap_or(first);
+        let last = changed.next_back().unwrap_or(first);
         let (before, since) = (&first[0], &last[1]);
         if before.value == since.value {
             return None;

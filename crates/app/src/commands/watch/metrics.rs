@@ -27,7 +27,10 @@ impl Told {
         let refused = |error: io::Error| {
             Failure::new("E209", Outcome::Usage, format!("cannot tell metrics on {listen}"))
                 .seen(format!("{error}."))
-                .run("v6gap watch lab-b --listen [::1]:9467", "another port")
+                .run(
+                    format!("v6gap watch lab-b --listen {}", SocketAddr::new(listen.ip(), 9467)),
+                    "another port",
+                )
         };
         let metrics = always::metrics(store)?;
         let scrapes = Scrapes::bind(listen).map_err(refused)?;
