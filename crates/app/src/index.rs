@@ -32,9 +32,10 @@ pub fn with(store: &Store, keep: Keep<'_>) -> Result<Index, StoreError> {
         left = less;
         wrote |= settle(store, &row.head.id);
     }
+    let index = if wrote { store.index_with(keep)? } else { index };
     // Whatever cannot be written is as good as it was, and the next who looks tries again.
-    wrote |= index.is_old() && store.order_index().unwrap_or(false);
-    if wrote { store.index_with(keep) } else { Ok(index) }
+    let is_ordered = index.is_old() && store.order_index().unwrap_or(false);
+    if is_ordered { store.index_with(keep) } else { Ok(index) }
 }
 
 /// Brings the line of a run up to date; false if that cannot be done now.

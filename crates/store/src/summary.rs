@@ -150,7 +150,8 @@ pub(crate) fn judged(line: &str) -> Option<&str> {
 
 fn parts(text: &str) -> Option<(&str, &str)> {
     let (before, judged) = text.split_once(JUDGED)?;
-    Some((before, judged.strip_suffix('}')?))
+    // A file has its newline, too.
+    Some((before, judged.trim_end_matches('\n').strip_suffix('}')?))
 }
 
 /// A word that stands for a world: two that differ have different ones.

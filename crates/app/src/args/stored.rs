@@ -167,10 +167,10 @@ pub struct RmArgs {
     #[arg(long, value_name = "TIME", value_parser = values::span, conflicts_with = "references")]
     pub older_than: Option<u64>,
     /// Keep the newest N against each host by each plan, however old they are [1]
-    #[arg(long, value_name = "N", requires = "older_than")]
+    #[arg(long, value_name = "N", requires = "older_than", conflicts_with = "references")]
     pub keep: Option<usize>,
     /// Say what would be removed, and remove nothing
-    #[arg(long, requires = "older_than")]
+    #[arg(long, requires = "older_than", conflicts_with = "references")]
     pub dry_run: bool,
 }
 

@@ -84,14 +84,14 @@ fn a_visit_is_scraped_once_it_was_said() {
     assert!(value(&text, "v6gap_sent_bytes_total", &[]) > 0.0, "{text}");
     for family in ["family=\"ipv4\"", "family=\"ipv6\""] {
         assert_eq!(value(&text, "v6gap_family_up", &[family]), 1.0);
-        let measure = "measure=\"connect\"";
+        let measure = "measure=\"connect-tcp\"";
         assert!(value(&text, "v6gap_connect_seconds", &[family, measure]) > 0.0, "{text}");
     }
     let info = ["ipv4=\"127.0.0.1\"", "ipv6=\"::1\"", "host=\"here\""];
     assert_eq!(value(&text, "v6gap_path_info", &info), 1.0);
     let verdict = |name: &str| {
         let label = format!("verdict=\"{name}\"");
-        value(&text, "v6gap_verdict", &["measure=\"connect\"", &label])
+        value(&text, "v6gap_verdict", &["measure=\"connect-tcp\"", &label])
     };
     let all = ["better", "same", "worse", "cannot_tell", "none"].map(verdict);
     assert_eq!(all.iter().sum::<f64>(), 1.0, "{text}");
