@@ -23,6 +23,11 @@ impl WatchedPath {
         let mut words: Vec<String> = Vec::new();
         let verb = if self.with == With::Probe { "probe" } else { "run" };
         words.extend([verb.to_owned(), self.host.clone()]);
+        // The watch itself waits, and has its other paths measured meanwhile. A server of iperf3
+        // is busy for a moment behind each test of one's own, which has to be waited for.
+        if self.with != With::Iperf3 {
+            words.push("--no-wait".to_owned());
+        }
         match self.with {
             With::Run => self.between_hosts(kind, continued, &mut words),
             With::Probe => self.to_a_site(&mut words),
@@ -33,7 +38,6 @@ impl WatchedPath {
     }
 
     fn between_hosts(&self, kind: Kind, continued: Option<&RunId>, words: &mut Vec<String>) {
-        words.push("--no-wait".to_owned());
         words.push(format!("--for={}", self.time()));
         if let Some(id) = continued {
             words.push(format!("--continue={id}"));
@@ -141,7 +145,10 @@ mod tests {
             (path.with, path.contact) = (Some("probe".to_owned()), Some("me at home".to_owned()));
         });
         let line = site.line(Kind::Light, None);
-        assert_eq!(line, ["probe", "lab-b", "--pairs=8", "--contact=me at home"]);
+        assert_eq!(line, ["probe", "lab-b", "--no-wait", "--pairs=8", "--contact=me at home"]);
+        let stamp = path(|path| path.with = Some("stamp".to_owned()));
+        let line = stamp.line(Kind::Light, None).join(" ");
+        assert_eq!(line, "run lab-b --no-wait --against=stamp --for=20s");
         let iperf = path(|path| {
             (path.with, path.mine) = (Some("iperf3".to_owned()), true);
             path.time = Some("1.5 s".to_owned());
