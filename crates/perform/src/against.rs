@@ -12,7 +12,7 @@ use v6gap_core::wire::stamp;
 use v6gap_core::workload::Workload;
 use v6gap_engine::run::Performer;
 use v6gap_engine::stamp::StampKey;
-use v6gap_visit::{Iperf3, Iperf3Place, Stamp, StampPlace};
+use v6gap_visit::{Iperf3, Iperf3Error, Iperf3Place, Stamp, StampPlace};
 
 /// Whose server it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,10 +91,28 @@ pub struct Against {
     told: PerFamily<Option<Results>>,
 }
 
+/// Why there is no test over a family.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum NoTest {
+    /// The server measures for somebody else, which tells nothing of the family.
+    Busy,
+    /// In words.
+    Because(String),
+}
+
+impl From<Iperf3Error> for NoTest {
+    fn from(error: Iperf3Error) -> Self {
+        match error {
+            Iperf3Error::Busy => NoTest::Busy,
+            error => NoTest::Because(error.to_string()),
+        }
+    }
+}
+
 /// Asks the server for a short test over each family.
 ///
 /// # Errors
-/// If the host is not said to be the user's own, or the server does not do its part.
+/// If the host is not said to be the user's own, or the server is busy or does not do its part.
 pub fn look(wanted: Wanted) -> Result<Against, Trouble> {
     if wanted.tool.loads() && !wanted.mine && !wanted.target.is_near() {
         return Err(Trouble::NotYours(wanted.target.name));
@@ -103,8 +121,12 @@ pub fn look(wanted: Wanted) -> Result<Against, Trouble> {
     let mut found = Against { target, notes: Vec::new(), wanted, told: PerFamily::default() };
     let looks = Family::BOTH.map(|family| (family, found.look(family)));
     let works = |of: Family| looks.iter().any(|(family, look)| *family == of && look.is_ok());
+    if looks.iter().any(|(_, look)| *look == Err(NoTest::Busy)) {
+        let (target, tool) = (found.target.name, found.wanted.tool.name());
+        return Err(Trouble::Busy { target, tool });
+    }
     for (family, look) in &looks {
-        let Err(why) = look else { continue };
+        let Err(NoTest::Because(why)) = look else { continue };
         let (target, tool, family) = (found.target.name, found.wanted.tool.name(), *family);
         let (other_works, why) = (works(family.other()), why.clone());
         return Err(Trouble::Foreign { target, tool, family, other_works, why });
@@ -124,15 +146,18 @@ impl Against {
         }
     }
 
-    /// A short test over `family`; why there is none, in words.
-    fn look(&mut self, family: Family) -> Result<(), String> {
+    /// A short test over `family`, or why there is none.
+    fn look(&mut self, family: Family) -> Result<(), NoTest> {
         match self.wanted.tool {
             Tool::Iperf3 => {
-                let told = self.iperf3(None).look(family).map_err(|why| why.to_string())?;
+                let told = self.iperf3(None).look(family)?;
                 *self.told.get_mut(family) = Some(told);
                 Ok(())
             }
-            Tool::Stamp => self.stamp(None).look(family).map_err(|why| why.to_string()),
+            Tool::Stamp => {
+                let look = self.stamp(None).look(family);
+                look.map_err(|why| NoTest::Because(why.to_string()))
+            }
         }
     }
 

@@ -59,6 +59,14 @@ pub enum Trouble {
         /// Why, in words.
         why: String,
     },
+    /// A server of another tool measures for somebody else.
+    #[error("the server of {tool} at {target} is busy with another client")]
+    Busy {
+        /// Name of the far end.
+        target: String,
+        /// The tool.
+        tool: &'static str,
+    },
     /// What was asked for would load a host that is not said to be the user's own.
     #[error("{0} is not said to be yours, and this loads it")]
     NotYours(String),

@@ -58,6 +58,7 @@ impl From<Trouble> for Failure {
                     false => failure,
                 }
             }
+            Trouble::Busy { target, tool } => busy(&target, tool),
             Trouble::NotYours(target) => {
                 let what = format!("{target} is not said to be yours, and this loads it");
                 Failure::usage(what).run("--mine", "says that the host is yours to load")
@@ -76,6 +77,13 @@ fn occupied(occupant: &Occupant) -> Failure {
         .seen(format!("It is measured {occupant}."))
         .run("v6gap …", "waits its turn (leave out --no-wait)")
         .run(claims, "whose measurements this host has")
+}
+
+/// Of no family: over both a server tells the same while it measures for somebody else.
+fn busy(target: &str, tool: &str) -> Failure {
+    let what = format!("the server of {tool} at {target} is busy with another client");
+    let again = format!("v6gap run {target} --against {tool}");
+    Failure::new("E204", Outcome::Peer, what).run(again, "waits for it, for a minute at most")
 }
 
 fn broken_off(target: &str, error: &RunError) -> Failure {

@@ -105,7 +105,7 @@ pub fn is_waited_for() {
     let short = ["--pairs", "6", "-t", "200ms"];
     let refused = command(&lab, &home, &[&short[..], &["--no-wait"]].concat()).output().unwrap();
     let said = text(&refused.stderr);
-    assert!(said.contains("busy") && said.contains("[E215"), "{said}");
+    assert!(said.contains("busy") && said.contains("[E204"), "{said}");
     let result = run(&lab, &home, &short);
     assert!(result["trials"].as_u64() >= Some(12), "{result:#}");
     assert!(other.wait().unwrap().success());
