@@ -198,8 +198,10 @@ impl Failure {
     /// The server answered over one family and not over the other.
     pub fn one_family(name: &str, problem: &FamilyProblem) -> Self {
         let family = problem.family;
-        if !matches!(problem.trouble, Trouble::Refused) {
-            return Failure::of_problem(name, problem);
+        match &problem.trouble {
+            Trouble::Refused => {}
+            Trouble::Ended { .. } => return Failure::of_problem(name, problem).of(family),
+            _ => return Failure::of_problem(name, problem),
         }
         let (other, port) = (family.other(), problem.address.port());
         let what = format!("the server on {name} answers over {other} but not over {family}");

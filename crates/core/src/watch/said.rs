@@ -255,12 +255,16 @@ impl Said {
         };
         How::Ended(match (code, exit) {
             ("E204" | "E505", _) => return How::Taken,
-            ("E205" | "E206", _) => Outcome::Failed { why: why() },
+            // It broke in the middle, or something else answers: whether each family gets there is
+            // not known then, and the next visit tells.
+            ("E205" | "E206" | "E211" | "E212" | "E402", _) => Outcome::Failed { why: why() },
+            ("E210", _) if family.is_none() => Outcome::Failed { why: why() },
             ("E207" | "E208" | "E209" | "E213", _) | (_, Some(7)) => {
                 Outcome::Refused { why: why() }
             }
-            // A name that nobody knows any more, and large packets that vanish.
-            ("E103" | "E401", _) => Outcome::Down { family, why: why() },
+            // A name that nobody knows any more, large packets that vanish, and a family over which
+            // connections are cut while the other one is well.
+            ("E103" | "E401" | "E210", _) => Outcome::Down { family, why: why() },
             (_, Some(2)) if continued && self.run.is_none() => return How::NotContinued,
             (_, Some(3)) => Outcome::Down { family, why: why() },
             (_, Some(4)) => Outcome::Down { family: None, why: why() },
@@ -504,12 +508,20 @@ mod tests {
         ends("E208", "", Some(4), "refused");
         ends("E214", "", Some(7), "refused");
         ends("E205", "", Some(4), "failed");
+        // What breaks in the middle tells of no family, and not of both.
+        for code in ["E210", "E211", "E212", "E402"] {
+            ends(code, "", Some(4), "failed");
+        }
         ends("E509", "", Some(1), "failed");
         let how = |code: &str, exit, continued| {
             let error = format!(r#"{{"event":"error","code":"{code}","title":"no"}}"#);
             said(&[error]).came(exit, continued).how
         };
         assert_eq!(how("E204", Some(4), false), How::Taken);
+        let cut = r#"{"event":"error","code":"E210","title":"no","family":"v6"}"#.to_owned();
+        let (family, why) = (Some(Family::V6), "no [E210]".to_owned());
+        let cut = said(&[cut]).came(Some(4), false).how;
+        assert_eq!(cut, How::Ended(Outcome::Down { family, why }));
         assert_eq!(how("E505", Some(2), true), How::Taken);
         assert_eq!(how("E502", Some(2), true), How::NotContinued);
         assert!(matches!(how("E502", Some(2), false), How::Ended(Outcome::Failed { .. })));
