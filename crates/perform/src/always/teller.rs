@@ -72,26 +72,28 @@ impl Hearer {
         Ok(Hearer::Program(PathBuf::from(program), words.collect()))
     }
 
-    /// Tells it once; what went wrong in words.
-    fn tell(&self, document: &str) -> Result<(), String> {
+    /// Tells it once, in that time; what went wrong in words.
+    fn tell(&self, document: &str, limit: Duration) -> Result<(), String> {
         match self {
             Hearer::Program(program, words) => {
                 let text = format!("{document}\n");
-                match apart::feed(program, words, &text, LIMIT) {
+                match apart::feed(program, words, &text, limit) {
                     Ok(Some(0)) => Ok(()),
                     Ok(Some(exit)) => Err(format!("{} ended with {exit}", program.display())),
                     Ok(None) => Err(format!("{} was killed, or took too long", program.display())),
                     Err(error) => Err(format!("{}: {error}", program.display())),
                 }
             }
-            Hearer::Service(site) => hand_over(site, document),
+            Hearer::Service(site) => hand_over(site, document, limit),
         }
     }
 }
 
 /// Hands it to a service, at its address of the one family or else of the other.
-fn hand_over(site: &Site, document: &str) -> Result<(), String> {
-    let told = |error: &dyn Display| format!("{}: {error}", site.url());
+fn hand_over(site: &Site, document: &str, limit: Duration) -> Result<(), String> {
+    // What is asked for may be a secret, as in URLs of chats, and this is shown and stored.
+    let place = format!("{}://{}", site.scheme.name(), site.authority());
+    let told = |error: &dyn Display| format!("{place}: {error}");
     let found = resolve(&site.host, site.port, None, None).map_err(|error| told(&error))?;
     let agent = format!("v6gap/{}", crate::VERSION);
     let of = |family: &Family| *found.addresses.get(*family);
@@ -99,7 +101,7 @@ fn hand_over(site: &Site, document: &str) -> Result<(), String> {
     let addresses: Vec<SocketAddr> = Family::BOTH.iter().rev().filter_map(of).collect();
     let mut why = told(&"it has no address");
     for address in addresses {
-        match post(site, address, &agent, document, LIMIT) {
+        match post(site, address, &agent, document, limit) {
             Ok(()) => return Ok(()),
             Err(error) => why = told(&error),
         }
@@ -209,10 +211,11 @@ impl Work {
     fn tell(&self, document: &str) -> (u32, Option<String>) {
         let mut pause_ns = self.pause_ns;
         for tries in 1.. {
-            if clock::now_ns() >= self.end_ns() {
+            let left_ns = self.end_ns().saturating_sub(clock::now_ns());
+            if left_ns == 0 {
                 return (tries - 1, Some("the watch ended before".to_owned()));
             }
-            match self.to.tell(document) {
+            match self.to.tell(document, LIMIT.min(Duration::from_nanos(left_ns))) {
                 Ok(()) => return (tries, None),
                 Err(why) if tries == TRIES_MAX || self.end_ns() != GOES_ON => {
                     return (tries, Some(why));
