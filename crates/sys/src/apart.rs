@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread::Builder;
 use std::time::Duration;
 
 /// How soon the end of a program is noticed that was given something to read.
@@ -85,7 +86,8 @@ pub fn ask(program: &Path, arguments: &[String]) -> io::Result<Answered> {
 }
 
 /// Runs `program` with `text` to read, to its end, but for no longer than `limit`: it is killed
-/// then. What it writes is thrown away. Its exit code, or `None` if it was killed.
+/// then, and with it what it started itself. What it writes is thrown away. Its exit code, or
+/// `None` if it was killed.
 ///
 /// # Errors
 /// As [`start`].
@@ -101,7 +103,11 @@ pub fn feed(
     if let Some(mut input) = child.stdin.take() {
         let text = text.to_owned();
         // Apart, as a program that reads nothing would have the writer wait. It need not read.
-        std::thread::spawn(move || drop(input.write_all(text.as_bytes())));
+        let write = move || drop(input.write_all(text.as_bytes()));
+        if let Err(error) = Builder::new().spawn(write) {
+            end(&mut child);
+            return Err(error);
+        }
     }
     let begun_ns = clock::now_ns();
     loop {
@@ -109,12 +115,24 @@ pub fn feed(
             return Ok(status.code());
         }
         if u128::from(clock::now_ns().saturating_sub(begun_ns)) >= limit.as_nanos() {
-            // It can only have ended before.
-            let _ = child.kill();
-            return Ok(child.wait()?.code());
+            return Ok(end(&mut child));
         }
         clock::rest(LOOK);
     }
+}
+
+/// Ends a program at once with all that it started, as a shell does others: its group. Its exit
+/// code, or `None` if it was killed.
+fn end(child: &mut Child) -> Option<i32> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        // It has not been waited for, so that its number is still its own.
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    }
+    // It can only have ended before.
+    let _ = child.kill();
+    child.wait().ok()?.code()
 }
 
 fn prepared(program: &Path, arguments: &[String]) -> Command {
@@ -224,6 +242,24 @@ mod tests {
         assert_eq!(fed("exit 3", long), Some(3));
         assert_eq!(fed("exec sleep 600", Duration::from_millis(1)), None);
         assert!(feed(Path::new("/no/such/program"), &[], "", long).is_err());
+    }
+
+    /// A pipe is over when nobody has its other end any more.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_it_started_ends_with_it_when_its_time_is_over() {
+        use std::io::Read;
+        use std::os::fd::AsRawFd;
+        let (mut read, write) = std::io::pipe().unwrap();
+        let place = format!("/proc/{}/fd/{}", std::process::id(), write.as_raw_fd());
+        let lines = format!("exec 3>{place}; echo begun >&3; sleep 600 & wait");
+        let limit = Duration::from_secs(1);
+        assert_eq!(feed(Path::new("/bin/sh"), &script(&lines), "", limit).unwrap(), None);
+        drop(write);
+        let mut said = String::new();
+        read.read_to_string(&mut said).unwrap();
+        // A shell that is slow to begin is killed before it says anything.
+        assert!(said.is_empty() || said == "begun\n", "{said}");
     }
 
     #[test]
