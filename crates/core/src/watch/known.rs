@@ -157,7 +157,15 @@ impl Known {
     fn ended(&mut self, ended: &Ended) {
         let day = day_of(ended.at_unix_ns);
         let before = self.spent.on(day);
-        self.spent = Spent { day, bytes: before.saturating_add(ended.bytes) };
+        let bytes = match &ended.outcome {
+            // Nobody counted what it moved: a watch that is killed again and again must not move
+            // more than its budget for that.
+            Outcome::BrokenOff => {
+                self.past(&ended.path, ended.kind).map_or(0, |past| past.bytes_most)
+            }
+            _ => ended.bytes,
+        };
+        self.spent = Spent { day, bytes: before.saturating_add(bytes) };
         let past = self.past_mut(&ended.path, ended.kind);
         past.open_unix_ns = None;
         past.ended_unix_ns = Some(ended.at_unix_ns);

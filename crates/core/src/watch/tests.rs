@@ -292,6 +292,20 @@ fn a_host_that_slept_made_no_visits_and_knows_it() {
 }
 
 #[test]
+fn a_visit_that_was_broken_off_counts_as_the_largest_before_it() {
+    let watch = check(&draft(&[("a", "15 min", None)])).unwrap();
+    let mut sim = Sim::new(watch.clone());
+    let mut visits = 0;
+    let kill = &mut || {
+        visits += 1;
+        visits == 3
+    };
+    sim.until(START_NS + 120 * MINUTE_NS, kill, &mut |_, _| measured(7));
+    let sim = Sim::resumed(watch, sim.log, sim.now.unix_ns);
+    assert_eq!(sim.machine.known().spent.on(sim.now.day()), 21);
+}
+
+#[test]
 fn a_clock_that_is_set_back_stops_nothing() {
     let mut sim = Sim::new(three());
     sim.run_for(DAY_NS, &mut |_, _| measured(1));
