@@ -6,8 +6,9 @@ use std::process::ChildStdout;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::Duration;
+use v6gap_core::watch::log::Outcome;
 use v6gap_core::watch::machine::Visit;
-use v6gap_core::watch::said::{Came, Expected, Said};
+use v6gap_core::watch::said::{Came, Expected, How, Said};
 use v6gap_sys::apart::{self, Apart};
 use v6gap_sys::clock;
 
@@ -28,6 +29,8 @@ struct Process {
     /// When it is asked to stop, and when it is ended, by the monotonic clock.
     stop_at_ns: u64,
     end_at_ns: u64,
+    /// Whether it was asked to because it took too long.
+    is_late: bool,
 }
 
 impl Going<'_> {
@@ -44,7 +47,7 @@ impl Going<'_> {
         // A run may take twice its time where its rounds are long.
         let stop_at_ns = now_ns.saturating_add(2 * time_ns + PATIENCE_NS);
         let end_at_ns = stop_at_ns.saturating_add(STOP_NS);
-        let mut process = Process { apart, stop_at_ns, end_at_ns };
+        let mut process = Process { apart, stop_at_ns, end_at_ns, is_late: false };
         let mut said = Said::new(&self.expected_of(visit));
         loop {
             match heard.recv_timeout(Duration::from_nanos(TURN_NS)) {
@@ -61,11 +64,18 @@ impl Going<'_> {
             }
             process.look(self.stopped());
         }
+        let is_late = process.is_late;
         let exit = process
             .apart
             .wait()
             .map_err(|source| WatchTrouble::Program { program: self.program.to_owned(), source })?;
-        Ok(said.came(exit, visit.continued.is_some()))
+        let mut came = said.came(exit, visit.continued.is_some());
+        // Nobody who watches did that.
+        if is_late && came.how == How::Ended(Outcome::Stopped) {
+            let why = "it took too long and was stopped".to_owned();
+            came.how = How::Ended(Outcome::Failed { why });
+        }
+        Ok(came)
     }
 
     fn expected_of(&self, visit: &Visit) -> Expected {
@@ -78,7 +88,8 @@ impl Process {
     /// Asks it to stop if it is time to, or `stopped` says so; ends it if it does not.
     fn look(&mut self, stopped: bool) {
         let now_ns = clock::now_ns();
-        if stopped || now_ns >= self.stop_at_ns {
+        self.is_late |= !stopped && now_ns >= self.stop_at_ns;
+        if stopped || self.is_late {
             self.apart.stop();
             self.end_at_ns = self.end_at_ns.min(now_ns.saturating_add(STOP_NS));
         }
