@@ -10,9 +10,11 @@
 
 use crate::StoreError;
 use crate::write::make_private;
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 use v6gap_core::turn::{Claim, Seen, TEXT_BYTES_MAX};
 use v6gap_sys::{Unavailable, clock, disk, entropy, lock};
@@ -28,6 +30,9 @@ const HELD: u8 = 1;
 
 /// How often a claim is made anew that was taken for a leftover; that it is once is rare.
 const TRIES_MAX: u32 = 8;
+
+/// Names of the claims of this process, which not every system lets it look at.
+static OWN: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
 /// The folder in which the claims of this host lie.
 #[derive(Debug, Clone)]
@@ -77,7 +82,7 @@ impl Claims {
         &self.folder
     }
 
-    /// All claims that stand, also those of this process.
+    /// All claims that stand; those of this process only where it may look at them.
     ///
     /// # Errors
     /// If the folder cannot be read.
@@ -88,6 +93,7 @@ impl Claims {
             let file_name = entry.map_err(read())?.file_name();
             let name = file_name.to_str().and_then(|text| text.strip_prefix(PREFIX));
             let name = name.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+            let name = name.filter(|name| lock::MAY_LOOK_AT_OWN || !own().contains(name));
             all.extend(name.and_then(|name| found(&self.folder.join(&file_name), name)));
         }
         Ok(all)
@@ -116,8 +122,15 @@ impl Claims {
         let path = self.folder.join(format!("{PREFIX}{name:016x}"));
         let mut options = OpenOptions::new();
         let options = disk::private(options.read(true).write(true).create_new(true));
-        let file = options.open(&path).map_err(StoreError::io("create", &path))?;
-        Ok(Shown { name, file, path })
+        // Before there is a file that another thread could look at.
+        own().insert(name);
+        match options.open(&path) {
+            Ok(file) => Ok(Shown { name, file, path }),
+            Err(error) => {
+                own().remove(&name);
+                Err(StoreError::io("create", &path)(error))
+            }
+        }
     }
 }
 
@@ -152,7 +165,14 @@ impl Drop for Shown {
     fn drop(&mut self) {
         // If it cannot be, it stands no longer all the same.
         let _ = fs::remove_file(&self.path);
+        own().remove(&self.name);
     }
+}
+
+/// Names of the claims of this process.
+fn own() -> MutexGuard<'static, BTreeSet<u64>> {
+    // A set of names is whole whatever became of who changed it.
+    OWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The claim in a file, if one stands there; a leftover is cleared away.

@@ -9,6 +9,9 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::PathBuf;
 
+/// Whether a process may look at files on which it has locks itself. Elsewhere it loses them.
+pub const MAY_LOOK_AT_OWN: bool = cfg!(target_os = "linux");
+
 /// What is not to be had where locks are not.
 pub const WHAT: &str = "one measurement at a time on a host";
 
