@@ -97,6 +97,17 @@ fn old_results_are_removed_by_a_rule() {
     }
 }
 
+#[test]
+fn by_age_nothing_is_removed_that_is_not_as_it_was_listed() {
+    let sandbox = three();
+    sandbox.run("list").ended(0);
+    sandbox.write("runs/abc111/note.json", "{\"title\":\"kept\"}");
+    let ran = sandbox.run("rm --older-than 1d --keep 0").ended(0);
+    assert_eq!(ran.out.lines().count(), 2, "{ran:?}");
+    assert!(ran.err.contains("abc111 stays") && ran.err.contains("v6gap index rebuild"));
+    assert!(sandbox.run("list").ended(0).out.contains("abc111"));
+}
+
 /// Three results against two hosts, the last of them of the next month.
 fn of_two_months() -> Sandbox {
     let sandbox = Sandbox::new();

@@ -96,7 +96,14 @@ fn read_part(path: &Path, range: Range<u64>, bytes: u64, keep: Keep<'_>) -> Opti
     let (mut room, mut part) = (Room::default(), Lines::default());
     let mut is_tail = range.start > 0;
     while is_tail || at < range.end {
-        let Next::Line(line) = room.next_line(&mut file).ok()? else { break };
+        let line = match room.next_line(&mut file).ok()? {
+            Next::Line(line) => line,
+            Next::End => break,
+            Next::TooLong => {
+                part.wrong += 1;
+                break;
+            }
+        };
         at += line.len() as u64 + 1;
         if std::mem::take(&mut is_tail) {
             continue;

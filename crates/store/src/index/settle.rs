@@ -99,11 +99,17 @@ impl Store {
         let marks = self.marks().remove(id).unwrap_or_default();
         let before = self.summary_line(id).filter(|_| !is_held(&self.journal_path(id)));
         write()?;
-        let Some((head, line)) = before else { return Ok(()) };
-        let Note { title, note } = self.note(id);
-        // The note is written; whoever looks next finds the mark otherwise.
-        if self.put(&Head { title, note, ..head }, summary::judged(&line)).unwrap_or(false) {
+        let is_told = before.is_some_and(|(head, line)| {
+            let Note { title, note } = self.note(id);
+            let head = Head { title, note, ..head };
+            self.put(&head, summary::judged(&line)).unwrap_or(false)
+        });
+        if is_told {
             self.unmark(&marks);
+        } else {
+            // Who settled the run meanwhile may have read what was written on it before, and taken
+            // the first mark away. The note is written; that no mark can be is no reason to fail.
+            let _ = self.mark(id);
         }
         Ok(())
     }
@@ -149,10 +155,16 @@ impl Store {
             rows.into_iter().map(|row| (row.head.id.clone(), row)).collect();
         // Runs that were measured or changed meanwhile have other lines there.
         for (id, row) in last_of_each(file::read(&self.index_path(), &|_| false)) {
-            if rows.get(&id).is_none_or(|ours| ours.sum != row.sum)
-                && let Some((_, line)) = self.summary_line(&id)
-            {
-                rows.extend(of_line(line).map(|row| (id, row)));
+            if rows.get(&id).is_some_and(|ours| ours.sum == row.sum) {
+                continue;
+            }
+            match self.summary_line(&id) {
+                Some((_, line)) => rows.extend(of_line(line).map(|row| (id, row))),
+                // Without a line it is looked at itself.
+                None if rows.get(&id).is_some_and(|ours| !self.is_still(&ours.head)) => {
+                    rows.remove(&id);
+                }
+                None => {}
             }
         }
         rebuilt.runs = rows.len();
@@ -224,7 +236,14 @@ impl Store {
             rebuilt.measured += 1;
             return None;
         };
-        let lines = read_stored(&self.journal_path(&id)).unwrap_or_default();
+        let lines = match read_stored(&self.journal_path(&id)) {
+            // What the system refuses now it may give the next time.
+            Err(error @ StoreError::Io { .. }) => {
+                rebuilt.left_out.push(self.left_out(name, &error.to_string()));
+                return None;
+            }
+            read => read.unwrap_or_default(),
+        };
         let judged = judge(&lines);
         rebuilt.judged += 1;
         let head = Head { set_up: judged.set_up, ..lagging.head };
@@ -256,7 +275,7 @@ impl Store {
     }
 
     /// Whether nothing was measured into a run, and nothing written on it, since.
-    fn is_still(&self, head: &Head) -> bool {
+    pub fn is_still(&self, head: &Head) -> bool {
         let journal = fs::symlink_metadata(self.journal_path(&head.id));
         let Note { title, note } = self.note(&head.id);
         journal.is_ok_and(|found| found.is_file() && found.len() == head.journal_bytes)

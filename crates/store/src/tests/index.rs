@@ -1,6 +1,7 @@
 //! The index says what the runs say, whatever became of it.
 
 use super::{Scratch, block, header, id};
+use crate::write::lock;
 use crate::{Ended, Head, Judged, Note, Retention, RunName, Store};
 use std::fs;
 use v6gap_core::record::{Ending, Line};
@@ -130,6 +131,20 @@ fn a_note_changes_the_line_and_keeps_what_was_judged() {
     fs::write(store.folder(&id("zzz333")).join("note.json"), "{\"title\":\"other\"}").unwrap();
     rebuild(&store);
     assert_eq!(listed(&store), truth(&store));
+}
+
+/// Who settles a run while a note is written reads the old one, and takes away the mark it found.
+#[test]
+fn a_note_without_a_line_of_its_own_is_marked_after_it_was_written() {
+    let (_scratch, store) = with_three("index-late");
+    let busy = lock(&store.data().join("index.lock")).unwrap();
+    let write = || {
+        store.marks().values().for_each(|marks| store.unmark(marks));
+        store.write_to(&id("abc111"), "note.json", b"{\"title\":\"late\"}").map(|_| ())
+    };
+    store.renote(&id("abc111"), write).unwrap();
+    drop(busy);
+    assert_eq!((listed(&store), lagging(&store)), (truth(&store), vec!["abc111".into()]));
 }
 
 #[test]
