@@ -58,8 +58,9 @@ fn candidates<'a>(
 fn known(row: &Row, store: &Store) -> Option<Known> {
     let (id, word) = (&row.head.id, row.head.set_up.as_deref());
     let kept = word.zip(index::summary(&row.head, store));
-    if let Some(known) = kept.and_then(|(word, summary)| Known::read(id, word, &summary)) {
-        return Some(known);
+    // A run that is not valid says nothing, and its journal need not be asked again.
+    if let Some((word, summary)) = kept.filter(|(_, summary)| summary.is_ours()) {
+        return Known::read(id, word, &summary);
     }
     let lines = store.read_run(id).ok()?;
     Known::of(&analyse(&lines).ok()?, &lines)

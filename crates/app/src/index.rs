@@ -11,6 +11,9 @@ use v6gap_store::{Head, Index, Judged, Keep, Lagging, Store, StoreError};
 /// 100 ms.
 const READ_BYTES_MAX: u64 = 8 << 20;
 
+/// A shorter journal counts as so many bytes, since writing its line takes time, too.
+const RUN_BYTES_MIN: u64 = 256 << 10;
+
 /// All runs, the latest first.
 ///
 /// # Errors
@@ -28,9 +31,11 @@ pub fn with(store: &Store, keep: Keep<'_>) -> Result<Index, StoreError> {
     let mut left = READ_BYTES_MAX;
     let mut wrote = false;
     for row in index.lagging() {
-        let Some(less) = left.checked_sub(row.head.journal_bytes) else { break };
-        left = less;
-        wrote |= settle(store, &row.head.id);
+        // One that is too long keeps no other from its line.
+        if let Some(less) = left.checked_sub(row.head.journal_bytes.max(RUN_BYTES_MIN)) {
+            left = less;
+            wrote |= settle(store, &row.head.id);
+        }
     }
     let index = if wrote { store.index_with(keep)? } else { index };
     // Whatever cannot be written is as good as it was, and the next who looks tries again.
@@ -41,7 +46,11 @@ pub fn with(store: &Store, keep: Keep<'_>) -> Result<Index, StoreError> {
 /// Brings the line of a run up to date; false if that cannot be done now.
 pub fn settle(store: &Store, id: &RunId) -> bool {
     let Some(lagging) = store.lagging(id) else { return false };
-    let lines = store.read_run(id).unwrap_or_default();
+    let lines = match store.read_run(id) {
+        // What the system refuses now it may give the next time.
+        Err(StoreError::Io { .. }) => return false,
+        read => read.unwrap_or_default(),
+    };
     store.catch_up(lagging, judged(&lines)).unwrap_or(false)
 }
 

@@ -87,7 +87,8 @@ impl Work<'_> {
     /// Archives trials and pairs of a run, and adds what it answered to the others.
     fn put_run(&mut self, row: &Row, answers: &mut Answers) -> Result<(), Failure> {
         let (store, head) = (&self.context.store, &row.head);
-        if row.lags() && !index::settle(store, &head.id) {
+        let lagging = if row.lags() { store.lagging(&head.id) } else { None };
+        if row.lags() && lagging.is_none() {
             self.measured += 1;
             return Ok(());
         }
@@ -103,6 +104,7 @@ impl Work<'_> {
                 return Ok(());
             }
         };
+        index::keep(lagging, &analysis, &lines, self.context);
         let day = archived::day(head);
         for table in archived_tables(&lines, &analysis).map_err(|error| not_made(&error))? {
             self.archive.put(table.name, &day, head.id.as_str(), &table.bytes)?;
