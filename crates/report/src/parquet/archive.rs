@@ -138,6 +138,11 @@ impl Answers {
             let mut named: BTreeMap<String, Field> = row?.into_columns().into_iter().collect();
             let cells = COLUMNS.iter().map(|(name, kind)| cell(named.remove(*name), *kind));
             let cells: Vec<Cell> = cells.collect::<Result<_, _>>()?;
+            // What is not known here would be lost when the table is written again.
+            if let Some(name) = named.keys().next() {
+                let why = format!("this version of the program does not know the column {name}");
+                return Err(ParquetError::General(why));
+            }
             let (Cell::Text(run), Cell::Int(started)) = (&cells[0], &cells[1]) else {
                 return Err(of_no_run());
             };
@@ -286,4 +291,36 @@ fn named<const N: usize>(cells: [(&str, Value); N]) -> Row {
 fn plain(value: impl Serialize) -> Value {
     // Plain data with string keys always becomes a value.
     serde_json::to_value(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    fn column(name: &str, kind: Kind) -> Column {
+        let cell = match kind {
+            Kind::Int => Cell::Int(1),
+            Kind::Text => Cell::Text("a".into()),
+            Kind::Bool | Kind::Float => Cell::Empty,
+        };
+        Column { cells: vec![cell], ..Column::new(name, kind) }
+    }
+
+    fn read(columns: &[Column]) -> Result<Answers, ParquetError> {
+        let mut file = File::new(columns)?;
+        file.group(columns)?;
+        Answers::read(Bytes::from(file.bytes()?))
+    }
+
+    /// A later version may write one, and runs that were removed have it nowhere else.
+    #[test]
+    fn a_column_that_is_not_known_is_not_lost() {
+        let known = COLUMNS.iter().map(|(name, kind)| column(name, *kind));
+        let mut columns: Vec<Column> = known.collect();
+        assert!(read(&columns).is_ok());
+        columns.push(column("later", Kind::Int));
+        let error = read(&columns).expect_err("an unknown column");
+        assert!(error.to_string().contains("the column later"), "{error}");
+    }
 }
