@@ -107,6 +107,25 @@ impl Web {
         self.ask("GET", &format!("/api/v1{path}"), &[("Host", &self.host())], "")
     }
 
+    /// Reads what comes of a live measurement until something is told.
+    pub fn told(&self, what: &str) -> String {
+        let mut stream = TcpStream::connect(self.host()).unwrap();
+        let token = self.token.as_deref().unwrap_or_default();
+        let (host, path) = (self.host(), "/api/v1/runs/live/events");
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let (mut came, mut part) = (Vec::new(), [0; 4096]);
+        loop {
+            let text = String::from_utf8_lossy(&came).into_owned();
+            let read = if text.contains(what) { 0 } else { stream.read(&mut part).unwrap() };
+            if read == 0 {
+                return text;
+            }
+            came.extend_from_slice(&part[..read]);
+        }
+    }
+
     pub fn post(&self, path: &str, body: &Value) -> Answer {
         self.send("POST", path, body)
     }

@@ -176,9 +176,10 @@ fn a_busy_server_is_told_as_in_the_terminal() {
     let terminal = in_terminal(&web.sandbox.run(&line));
     // A measurement waits its turn, and the page says for what.
     assert_eq!(web.post("/runs", &here(port)).status, 202);
+    let waits = "\"text\":\"waiting: here is measuring for ";
+    let events = web.told(waits);
+    assert!(events.contains(waits), "{events}");
     assert_eq!(web.post("/runs/live/stop", &json!({})).status, 204);
-    let events = web.get("/runs/live/events").body;
-    assert!(events.contains("\"text\":\"waiting: here is measuring for "), "{events}");
     let _ = other.kill();
     let _ = other.wait();
     assert_eq!(terminal["code"], "E204", "{terminal}");
