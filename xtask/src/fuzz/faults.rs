@@ -103,6 +103,15 @@ mod tests {
         assert!(run::targets(&names).is_ok(), "{names:?}");
     }
 
+    /// Whoever changes the lines of one plants it anew, and does not hear of it at night.
+    #[test]
+    fn every_fault_can_be_planted() {
+        for fault in faults().unwrap() {
+            let patch = fault.path.display().to_string();
+            Line::new("git", "apply --check").args([patch]).output().unwrap();
+        }
+    }
+
     #[test]
     fn a_patch_without_a_target_is_refused() {
         let path = Path::new("x.patch");
