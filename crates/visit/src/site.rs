@@ -93,12 +93,9 @@ impl Site {
         if has_more && authority.port_u16().is_none() {
             return Err(no_url());
         }
-        let host = authority.host().trim_matches(['[', ']']).to_owned();
+        let host = host_of(authority.host()).ok_or_else(no_url)?;
         let port = authority.port_u16().or(scheme.port()).filter(|&port| port > 0);
         let path = uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
-        if host.is_empty() {
-            return Err(no_url());
-        }
         Ok(Site { scheme, host, port: port.ok_or_else(no_url)?, path })
     }
 
@@ -163,6 +160,15 @@ fn beside(path: &str, place: &str) -> String {
     format!("/{}{query}", kept.join("/"))
 }
 
+/// The name or address that stands in a URL, where brackets are those of an IPv6 address alone.
+fn host_of(text: &str) -> Option<String> {
+    let Some(rest) = text.strip_prefix('[') else {
+        return (!text.is_empty() && !text.contains(['[', ']'])).then(|| text.to_owned());
+    };
+    let inside = rest.strip_suffix(']')?;
+    inside.parse::<std::net::Ipv6Addr>().is_ok().then(|| inside.to_owned())
+}
+
 /// An IPv6 address without brackets gets them.
 fn bare_address(text: &str) -> Option<String> {
     text.parse::<std::net::Ipv6Addr>().ok().map(|address| format!("[{address}]"))
@@ -199,6 +205,10 @@ mod tests {
         assert!(matches!(of("bücher.example"), BadUrl::NotAscii(_)));
         for text in ["", "a b", "https://", "/path", "example.org:0", "example.org:99999"] {
             assert!(matches!(of(text), BadUrl::NoUrl(_)), "{text}: {}", of(text));
+        }
+        for host in ["[]", "[example.org]", "b[2001:db8::7]", "[2001:db8::7", "[192.0.2.7]"] {
+            let text = format!("https://{host}/");
+            assert!(matches!(of(&text), BadUrl::NoUrl(_)), "{text}: {}", of(&text));
         }
     }
 
