@@ -11,6 +11,9 @@ use std::process::{Command, Output, Stdio};
 /// The node that measures, and its address.
 const CLIENT: (&str, &str) = ("client", "10.46.1.1");
 
+/// Where ssh is served: not even the user of a lab may have a lower port in a namespace below it.
+const PORT: u16 = 2_222;
+
 /// Has the system of a host know one user, and becomes that one, whom a server of ssh that is no
 /// root lets in alone.
 const OWN: &str = r#"
@@ -39,7 +42,7 @@ fn sshd(lab: &Lab, home: &Home, node: &str) -> Server {
     keygen(&folder.join("host-key"));
     std::fs::copy(home.path().join("key.pub"), folder.join("authorized")).unwrap();
     let config = format!(
-        "Port 22\nHostKey {at}/host-key\nAuthorizedKeysFile {at}/authorized\nPidFile none\n\
+        "Port {PORT}\nHostKey {at}/host-key\nAuthorizedKeysFile {at}/authorized\nPidFile none\n\
          UsePAM no\nStrictModes no\nPasswordAuthentication no\n\
          SetEnv V6GAP_LOCKS={}\n",
         host_of_its_own(home.path()).display()
@@ -49,7 +52,7 @@ fn sshd(lab: &Lab, home: &Home, node: &str) -> Server {
     let mut command = lab.exec(home, node);
     command.args(["unshare", "--mount", "sh", "-c", OWN]).arg(&folder);
     command.args(with_libraries()).arg(program("sshd")).args(["-D", "-e", "-f"]).arg(file);
-    ready(command.stderr(Stdio::piped()), "Server listening on :: port 22")
+    ready(command.stderr(Stdio::piped()), &format!("Server listening on :: port {PORT}"))
 }
 
 /// ssh with the test's key and without what this computer's user has.
@@ -58,7 +61,7 @@ fn ssh(home: &Home) -> PathBuf {
     let (config, script) = (home.path().join("ssh_config"), home.path().join("ssh"));
     let key = home.path().join("key");
     let text = format!(
-        "Host client\n HostName {}\nHost server\n HostName {}\nHost *\n User ops\n \
+        "Host client\n HostName {}\nHost server\n HostName {}\nHost *\n User ops\n Port {PORT}\n \
          IdentityFile {}\n IdentitiesOnly yes\n StrictHostKeyChecking no\n \
          UserKnownHostsFile /dev/null\n LogLevel ERROR\n",
         CLIENT.1,
@@ -74,7 +77,7 @@ fn ssh(home: &Home) -> PathBuf {
 
 /// Asks from a host between the two.
 fn ask(lab: &Lab, home: &Home, more: &[&str]) -> Output {
-    let mut command = lab.command(home, "router1");
+    let mut command = lab.command(home, "router");
     command.env("V6GAP_SSH", home.path().join("ssh")).args(["run", "--via", "ssh"]).args(more);
     command.output().unwrap()
 }
@@ -102,7 +105,7 @@ pub fn two_hosts_are_measured() {
         let said = text(&output.stderr);
         assert_eq!(said.matches(": copied (").count(), copied, "{said}");
         let result: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let question = question(&result, "connect", "connect");
+        let question = question(&result, "connect-tcp", "connect");
         for family in ["v4", "v6"] {
             assert!(number(&question[family]["n"]) >= 6.0, "{question:#}");
         }
