@@ -4,6 +4,7 @@
 //! data.
 
 mod beside;
+mod held;
 mod machine;
 mod measured;
 mod packed;
@@ -14,6 +15,7 @@ mod visited;
 pub use beside::{
     Beside, DeviceCount, ETHERNET_BYTES, Frames, PortCount, TAG_BYTES, Tapped, Traffic,
 };
+pub use held::Held;
 pub use machine::{Busy, MachineUse};
 pub use measured::Measured;
 pub use packed::{Buckets, Counters};
@@ -394,6 +396,9 @@ pub struct Granted {
 pub struct EndReport {
     /// What it measured.
     pub measured: Measured,
+    /// For how long the far end held the packets of the round trips, if it told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Held>,
     /// Addresses of its measuring socket, the first of them if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoints: Option<Endpoints>,

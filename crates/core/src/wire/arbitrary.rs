@@ -10,7 +10,7 @@ use crate::family::{Family, PerFamily};
 use crate::host::Host;
 use crate::observation::{
     Arrivals, Busy, Connection, ConnectionMemory, Connections, EndReport, Endpoints, FreeRuns,
-    Granted, MachineUse, Measured, Received, Sent, Steady, TcpAccount, Times,
+    Granted, Held, MachineUse, Measured, Received, Sent, Steady, TcpAccount, Times,
 };
 use crate::task::{Task, TaskArm, Token};
 use crate::workload::{
@@ -421,13 +421,15 @@ pub(crate) fn end_report() -> impl Strategy<Value = EndReport> {
     let counters = btree_map(text(), any::<i64>(), 0..4);
     let cost = (any::<[Option<u64>; 7]>(), of(number()), any::<[Option<u32>; 2]>(), any::<i64>());
     let sockets = (of(endpoints()), many(connection(), 0..3), granted, of(machine()));
-    (measured(), sockets, cost, counters, many(text(), 0..3)).prop_map(
-        |(measured, sockets, cost, counters, unavailable)| {
+    let measured = (measured(), of(held()));
+    (measured, sockets, cost, counters, many(text(), 0..3)).prop_map(
+        |((measured, held), sockets, cost, counters, unavailable)| {
             let (endpoints, connections, granted, machine) = sockets;
             let (spent, steal_share, [processor, process], step) = cost;
             let [user_ns, system_ns, softirq_ns, switches, yields, cycles, instructions] = spent;
             EndReport {
                 measured,
+                held,
                 endpoints,
                 connections,
                 granted,
@@ -447,6 +449,12 @@ pub(crate) fn end_report() -> impl Strategy<Value = EndReport> {
                 unavailable,
             }
         },
+    )
+}
+
+fn held() -> impl Strategy<Value = Held> {
+    (any::<u64>(), number(), number(), number()).prop_map(
+        |(max_ns, mean_ns, median_ns, whole_ns)| Held { mean_ns, median_ns, max_ns, whole_ns },
     )
 }
 

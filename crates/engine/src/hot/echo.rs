@@ -91,6 +91,15 @@ impl Lap {
     }
 }
 
+/// An exchange whose time is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Took {
+    /// From the request to its answer, without what the far end held, in ns.
+    pub ns: u64,
+    /// For how long the far end held the request, if it tells, in ns.
+    pub held_ns: Option<u64>,
+}
+
 /// Takes all turns over TCP. `tallies` get the times of the counted exchanges.
 pub fn stream_client(
     turns: &Turns,
@@ -110,7 +119,7 @@ pub fn stream_client(
             return Err(Cause::Foreign);
         }
         lap.end(end_ns, buffers.back.len());
-        Ok(Some(time_ns))
+        Ok(Some(Took { ns: time_ns, held_ns: None }))
     };
     // The answer to the last message ends the block: nothing is lost, so nothing more need be said.
     take_turns(turns, tag, streams, buffers, tallies, exchange).map(drop)
@@ -172,7 +181,7 @@ pub(super) fn take_turns<S>(
     sockets: &PerArm<Vec<S>>,
     buffers: &mut Buffers,
     tallies: &mut PerArm<Tally>,
-    mut exchange: impl FnMut(&S, &mut Buffers, &mut Header, &mut Lap) -> Result<Option<u64>, Cause>,
+    mut exchange: impl FnMut(&S, &mut Buffers, &mut Header, &mut Lap) -> Result<Option<Took>, Cause>,
 ) -> Result<Turn, Broken> {
     let mut sequences = PerArm { a: 0_u32, b: 0_u32 };
     let mut last = Turn { arm: Arm::A, connection: 0, exchanges: 0, warmup: true };
@@ -189,12 +198,15 @@ pub(super) fn take_turns<S>(
             let flags = flags(turn.warmup, left == 0);
             let mut header =
                 Header { tag, sequence: *sequence, turn: number, next, arm: turn.arm, flags };
-            let time = exchange(socket, buffers, &mut header, &mut lap)
+            let took = exchange(socket, buffers, &mut header, &mut lap)
                 .map_err(Broken::at(turn.arm, EXCHANGE))?;
             *sequence = header.sequence.wrapping_add(1);
-            match time {
+            match took {
                 _ if turn.warmup => {}
-                Some(time_ns) => tally.times_ns.push(time_ns),
+                Some(Took { ns, held_ns }) => {
+                    tally.times_ns.push(ns);
+                    tally.held_ns.extend(held_ns);
+                }
                 None => tally.lost += 1,
             }
         }
@@ -252,13 +264,13 @@ pub(super) struct Answered {
     /// When, in ns.
     pub ns: u64,
     /// For how long the other end held the request, if it tells, in ns: no part of the round trip.
-    pub held_ns: u64,
+    pub held_ns: Option<u64>,
 }
 
 impl Answered {
     /// From an end that does not tell.
     pub(super) fn at(ns: u64) -> Self {
-        Answered { ns, held_ns: 0 }
+        Answered { ns, held_ns: None }
     }
 }
 
@@ -316,7 +328,7 @@ pub(super) fn ask<S: Lossy>(
     lap: &mut Lap,
     patience_ns: &mut u64,
     watch: &Watch<'_>,
-) -> Result<Option<u64>, Cause> {
+) -> Result<Option<Took>, Cause> {
     let mut wait_ns = *patience_ns;
     for tried in 0..TRIES_MAX {
         socket.encode(header, buffers);
@@ -330,11 +342,14 @@ pub(super) fn ask<S: Lossy>(
             Err(error) => return Err(error.into()),
         }
         if let Some(answered) = socket.answer(header, buffers, start_ns + wait_ns, watch)? {
-            let time_ns = (answered.ns - start_ns).saturating_sub(answered.held_ns);
-            lap.end(answered.ns, buffers.back.len());
-            lap.apart_ns += answered.held_ns;
-            *patience_ns = (4 * time_ns).clamp(*patience_ns, PATIENCE_NS_MAX);
-            return Ok((tried == 0).then_some(time_ns));
+            let Answered { ns: end_ns, held_ns } = answered;
+            // No longer than the exchange: whatever an answer says, the turn must not be below 0.
+            let held_ns = held_ns.map(|ns| ns.min(end_ns - start_ns));
+            let ns = end_ns - start_ns - held_ns.unwrap_or(0);
+            lap.end(end_ns, buffers.back.len());
+            lap.apart_ns += held_ns.unwrap_or(0);
+            *patience_ns = (4 * ns).clamp(*patience_ns, PATIENCE_NS_MAX);
+            return Ok((tried == 0).then_some(Took { ns, held_ns }));
         }
         // From the longest on as at first: a path that is slow all of a sudden was given its time,
         // and who is cut off must not keep the server's turn for long.

@@ -191,6 +191,9 @@ pub struct Tally {
     pub turn_totals_ns: Vec<Option<u64>>,
     /// Events that failed or whose time is unknown because the request had to be repeated.
     pub lost: u64,
+    /// For how long the far end held the request of each of the single times, in ns; empty where
+    /// it does not tell.
+    pub held_ns: Vec<u64>,
 }
 
 impl Tally {
@@ -201,7 +204,15 @@ impl Tally {
             turn_ends: Vec::with_capacity(turns),
             turn_totals_ns: Vec::with_capacity(turns),
             lost: 0,
+            held_ns: Vec::new(),
         }
+    }
+
+    /// With as much room for what the far end says that it held.
+    #[must_use]
+    pub fn with_held(mut self) -> Self {
+        self.held_ns.reserve_exact(self.times_ns.capacity());
+        self
     }
 }
 

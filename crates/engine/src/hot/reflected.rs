@@ -1,6 +1,6 @@
 //! Round trips with a reflector of STAMP (RFC 8762) in turns over sockets of both arms: requests
 //! and answers have its form, and the time for which the reflector held a packet, by its own
-//! stamps, is no part of the round trip.
+//! stamps, is no part of the round trip and kept beside it.
 
 use super::echo::{Answered, Buffers, Lossy, lossy_client};
 use super::turns::Turns;
@@ -83,7 +83,7 @@ impl Lossy for Reflected {
                     let packet = &buffers.back[..count];
                     let answer = self.sealing(|seal| stamp::answered(packet, seal));
                     if let Some(answer) = answer.filter(|answer| answer.asked == header.sequence) {
-                        return Ok(Some(Answered { ns, held_ns: answer.held_ns() }));
+                        return Ok(Some(Answered { ns, held_ns: Some(answer.held_ns()) }));
                     }
                 }
                 Err(error) if ErrorClass::of(&error).is_timeout() => {

@@ -75,7 +75,7 @@ pub fn datagram_client(
             // Repeated until it is answered, for the server must hear of it.
             let mut lap = Lap::new(clock::now_ns());
             match ask(socket, buffers, header, &mut lap, &mut patience_ns, watch)? {
-                Some(time_ns) => tally.times_ns.push(time_ns),
+                Some(took) => tally.times_ns.push(took.ns),
                 None => tally.lost += 1,
             }
             header.sequence = header.sequence.wrapping_add(1);

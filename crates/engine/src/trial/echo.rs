@@ -12,7 +12,7 @@ use super::sockets::{
     Buffered, Locals, Marked, accepted_options, datagram, datagram_waits, introduced, payload,
     ping, ping_waits, set_buffers, stream_options, stream_waits,
 };
-use super::times::exchanges;
+use super::times::{exchanges, held};
 use super::validation::{Basis, Unproved, gather_shared, prove as prove_sources};
 use super::{TrialError, family, flows};
 use crate::hot::echo::{self as hot, Buffers};
@@ -69,7 +69,9 @@ pub(super) fn client(task: &Task, echo: &Echo, context: &ClientContext) -> Repor
         },
     };
     let room = || Tally::with_room(echo.turns as usize, echo.turn_exchanges as usize);
-    let mut tallies = PerArm::from_fn(|_| room());
+    // Who is no server of ours tells what it held.
+    let tells = context.reflector.is_some();
+    let mut tallies = PerArm::from_fn(|_| if tells { room().with_held() } else { room() });
     let proofs = match echo.transport {
         Transport::Tcp => ask.over_streams(&mut tallies)?,
         Transport::Udp => match &context.reflector {
@@ -80,10 +82,11 @@ pub(super) fn client(task: &Task, echo: &Echo, context: &ClientContext) -> Repor
     };
     let block = before.report();
     let step_ns = clock::quality().step_ns;
-    let summaries = tallies.map(|tally| exchanges(&tally, echo, step_ns));
+    let summaries = tallies.map(|tally| (exchanges(&tally, echo, step_ns), held(&tally)));
     let mut reports = reports(&block, PerArm::from_fn(|_| Measured::Nothing), &proofs);
     for (arm, report) in &mut reports {
-        let (times, note) = summaries.get(*arm).clone();
+        let ((times, note), held) = summaries.get(*arm).clone();
+        report.held = held;
         report.measured = Measured::Times(times);
         report.unavailable.extend(note);
     }

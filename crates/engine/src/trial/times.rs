@@ -3,7 +3,7 @@
 
 use crate::hot::Tally;
 use hdrhistogram::Histogram;
-use v6gap_core::observation::Times;
+use v6gap_core::observation::{Held, Times};
 use v6gap_core::workload::{Echo, Timing};
 
 /// A single time is worth its digits only if the clock steps by at most this share of it
@@ -25,6 +25,20 @@ pub(super) fn exchanges(tally: &Tally, echo: &Echo, step_ns: u64) -> (Times, Opt
     } else {
         (each, None)
     }
+}
+
+/// What a far end held of the exchanges of one arm; `None` if it told nothing of them.
+pub(super) fn held(tally: &Tally) -> Option<Held> {
+    let held_ns = &tally.held_ns;
+    let mut whole: Vec<u64> =
+        tally.times_ns.iter().zip(held_ns).map(|(time, held)| time + held).collect();
+    let max_ns = held_ns.iter().copied().max()?;
+    Some(Held {
+        mean_ns: mean(held_ns),
+        median_ns: median(&mut held_ns.clone()),
+        max_ns,
+        whole_ns: trimmed_mean(&mut whole),
+    })
 }
 
 /// One time for each turn without losses: that of the turn, divided by its exchanges. The mean of
@@ -165,7 +179,8 @@ mod tests {
     fn turns_of(totals: &[Option<u64>], singles: u64) -> Tally {
         let times_ns = vec![singles; 10 * totals.len()];
         let turn_ends = (1..=totals.len()).map(|turn| 10 * turn).collect();
-        Tally { times_ns, turn_ends, turn_totals_ns: totals.to_vec(), lost: 1 }
+        let turn_totals_ns = totals.to_vec();
+        Tally { times_ns, turn_ends, turn_totals_ns, lost: 1, ..Tally::default() }
     }
 
     #[test]
@@ -190,6 +205,17 @@ mod tests {
         assert!(note.is_some_and(|note| note.contains("11 ns")));
         let several = Echo { outstanding: 2, ..echo };
         assert_eq!(exchanges(&tally, &several, 1_000).0.exchanges_each, 1, "no round trip");
+    }
+
+    /// The longest round trip was held the shortest: what both take together is summed by pairs.
+    #[test]
+    fn what_was_held_is_added_to_each_time() {
+        let (times_ns, held_ns) = (vec![10, 20, 30, 40], vec![90, 80, 70, 65]);
+        let tally = Tally { times_ns, held_ns, ..Tally::default() };
+        let found = held(&tally).unwrap();
+        assert_eq!((found.mean_ns, found.median_ns, found.max_ns), (76.25, 75.0, 90));
+        assert_eq!(found.whole_ns, 101.25);
+        assert_eq!(held(&Tally::default()), None);
     }
 
     #[test]
