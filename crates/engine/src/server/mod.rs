@@ -257,7 +257,8 @@ impl Server {
         }
         // The key of sessions is nothing that a sender of STAMP could prove to know.
         let reflector = options.stamp.as_ref().map(|stamp| {
-            Reflector::bind(&addresses, stamp, &options.access_of(stamp.key.is_some()))
+            let access = options.access_of(stamp.key.is_some());
+            Reflector::bind(&addresses, stamp, &access, &options.processors)
         });
         let reflector = reflector.transpose()?;
         let facts = ServerFacts {

@@ -20,7 +20,7 @@ use v6gap_core::session::access::Access;
 use v6gap_core::session::allowance::Allowance;
 use v6gap_core::wire::stamp::{self, SEAL_BYTES, Seal};
 use v6gap_sys::socket::{Arrived, Datagram, ErrorClass, KernelTimes, Marks, SocketError};
-use v6gap_sys::{clock, entropy};
+use v6gap_sys::{clock, cpu, entropy};
 
 /// Longest question that is answered, in bytes of UDP payload: what fits a large Ethernet frame.
 const PACKET_BYTES_MAX: usize = 9_000;
@@ -58,6 +58,8 @@ pub(super) struct Reflector {
 
 /// Where the questions of one family come.
 struct Place {
+    /// The processor on which they are answered, where the host was told one to measure on.
+    processor: Option<usize>,
     socket: Datagram,
     port: u16,
     access: Access,
@@ -71,12 +73,18 @@ pub(super) struct Reflecting {
 }
 
 impl Reflector {
-    /// Opens a socket beside each of these addresses.
+    /// Opens a socket beside each of these addresses. Who asks draws no processor, so packets are
+    /// answered on one of `processors` only if it is the only one.
     pub(super) fn bind(
         beside: &PerFamily<Option<SocketAddr>>,
         options: &StampOptions,
         access: &Access,
+        processors: &[usize],
     ) -> Result<Self, ServerError> {
+        let processor = match processors {
+            [only] => Some(*only),
+            _ => None,
+        };
         let mut reflector = Reflector { places: Vec::new(), addresses: PerFamily::default() };
         for family in Family::BOTH {
             let Some(mut address) = *beside.get(family) else { continue };
@@ -84,8 +92,8 @@ impl Reflector {
             let opened = open(address);
             let (socket, local) = opened.map_err(|source| ServerError::Stamp { family, source })?;
             *reflector.addresses.get_mut(family) = Some(local);
-            let (port, access) = (local.port(), access.clone());
-            reflector.places.push(Place { socket, port, access, key: options.key });
+            let (port, access, key) = (local.port(), access.clone(), options.key);
+            reflector.places.push(Place { processor, socket, port, access, key });
         }
         Ok(reflector)
     }
@@ -132,6 +140,8 @@ fn open(address: SocketAddr) -> Result<(Datagram, SocketAddr), SocketError> {
 
 impl Place {
     fn reflect(&self, stop: &AtomicBool) {
+        // Where it cannot be had the system chooses, as for a trial.
+        let _ = self.processor.map(cpu::pin_thread);
         let sealer = self.key.as_ref().map(Sealer::new);
         let sealing = sealer.as_ref().map(|sealer| move |octets: &[u8]| sealer.seal(octets));
         let seal: Seal<'_> =
