@@ -4,8 +4,8 @@ use super::collect::Collected;
 use super::steadiness::{Steadiness, Told};
 use super::translation::{self, Translated};
 use super::{
-    Check, CheckState, Discarded, NullResult, NullTold, Question, beside, conditions, offloads,
-    placement,
+    Check, CheckState, Discarded, NullResult, NullTold, Question, beside, conditions, held,
+    offloads, placement,
 };
 use super::{links, routes, windows, words};
 use alloc::collections::BTreeMap;
@@ -55,6 +55,7 @@ pub(super) fn judge(
     let asked = GATES.iter().filter(|(gate, _)| could_close(gate, found));
     checks.extend(asked.map(|(gate, good)| gate_check(gate, passed(gate, good, found), found)));
     checks.extend(far_end(found));
+    checks.extend(held::told(found).iter().map(held_back));
     checks.push(null_check(nulls));
     checks.extend(facsimile(found));
     checks.extend(links::check(found));
@@ -87,6 +88,21 @@ fn passed<'a>(gate: &str, good: &'a str, found: &Collected<'_>) -> &'a str {
 fn far_end(found: &Collected<'_>) -> Option<Check> {
     let Far::NotSeen(why) = &found.run.session else { return None };
     Some(note("far-end", format!("what the far end saw is not known: {why}")))
+}
+
+/// A round trip with a reflector is shorter than an exchange with a server of this program by what
+/// it held: who compares the two has to know.
+fn held_back(told: &held::Told) -> Check {
+    let held::Told { cell, family, held_ns, whole_ns } = told;
+    let us = |ns: &f64| format!("{:.1} µs", ns / 1e3);
+    let text = format!(
+        "the reflector held packets of {cell} over {family} for {}, by its own clock and in the \
+         median; round trips leave that out (RFC 8762), and with it an exchange took {}, as one \
+         with v6gap serve is timed",
+        us(held_ns),
+        us(whole_ns),
+    );
+    note("held", text)
 }
 
 /// Said where a plan keeps the order of published runs.

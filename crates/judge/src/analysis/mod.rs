@@ -20,6 +20,7 @@ pub mod effect;
 mod explained;
 mod failures;
 pub mod guard;
+mod held;
 pub mod joint;
 mod limited;
 mod links;
