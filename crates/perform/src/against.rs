@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::iperf3::{self, Results};
+use v6gap_core::plan::{Plan, fit};
 use v6gap_core::record::Host;
 use v6gap_core::wire::stamp;
 use v6gap_core::workload::Workload;
@@ -89,6 +90,8 @@ pub struct Against {
     pub notes: Vec<String>,
     wanted: Wanted,
     told: PerFamily<Option<Results>>,
+    /// What an exchange takes over each family, in ns, of tools whose servers are asked for some.
+    exchange_ns: PerFamily<Option<u64>>,
 }
 
 /// Why there is no test over a family.
@@ -118,7 +121,13 @@ pub fn look(wanted: Wanted) -> Result<Against, Trouble> {
         return Err(Trouble::NotYours(wanted.target.name));
     }
     let target = wanted.target.clone();
-    let mut found = Against { target, notes: Vec::new(), wanted, told: PerFamily::default() };
+    let mut found = Against {
+        target,
+        notes: Vec::new(),
+        wanted,
+        told: PerFamily::default(),
+        exchange_ns: PerFamily::default(),
+    };
     let looks = Family::BOTH.map(|family| (family, found.look(family)));
     let works = |of: Family| looks.iter().any(|(family, look)| *family == of && look.is_ok());
     if looks.iter().any(|(_, look)| *look == Err(NoTest::Busy)) {
@@ -156,8 +165,20 @@ impl Against {
             }
             Tool::Stamp => {
                 let look = self.stamp(None).look(family);
-                look.map_err(|why| NoTest::Because(why.to_string()))
+                let exchange_ns = look.map_err(|why| NoTest::Because(why.to_string()))?;
+                *self.exchange_ns.get_mut(family) = exchange_ns;
+                Ok(())
             }
+        }
+    }
+
+    /// The plan as it is between two hosts that run this program: the same number of exchanges in
+    /// turns as long, by the round trip of the slower family.
+    pub(crate) fn fitted(&self, plan: Plan) -> Plan {
+        let PerFamily { v4, v6 } = self.exchange_ns;
+        match v4.max(v6) {
+            Some(exchange_ns) => plan.fitted(fit::path_of(exchange_ns)),
+            None => plan,
         }
     }
 

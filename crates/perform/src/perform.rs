@@ -206,11 +206,13 @@ fn visit(job: &Job, found: Found, run: Course<'_>) -> Result<Done, Trouble> {
 fn against(job: &Job, found: Against, run: Course<'_>) -> Result<Done, Trouble> {
     let ends = Ends::between_hosts(found.target.clone(), job);
     let mut performer = found.performer(ends.processors.first().copied());
+    let plan = job.plan.clone();
+    let plan = if job.fit { found.fitted(plan) } else { plan };
     let known = RunHeader {
         target: found.target.name.clone(),
         hosts: PerEnd { client: Host::default(), server: found.host() },
         notes: found.notes.clone(),
-        ..RunHeader::new(identified()?, job.plan.clone())
+        ..RunHeader::new(identified()?, plan)
     };
     strange(job, ends, known, performer.as_mut(), run)
 }

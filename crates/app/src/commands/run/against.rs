@@ -13,8 +13,8 @@ use v6gap_core::metric::Metric;
 use v6gap_core::plan::draft::Wanted;
 use v6gap_core::wire;
 use v6gap_core::workload::Transport;
-use v6gap_perform::Place;
 use v6gap_perform::against::{self, Tool};
+use v6gap_perform::{Job, Place};
 
 /// Longest wait for a server that measures for somebody else, in ns.
 const BUSY_NS: u64 = 60_000_000_000;
@@ -50,8 +50,11 @@ pub fn execute(
         tool.takes(&cell.workload, key.is_some())
             .map_err(|why| Failure::usage(format!("{}: {why}", cell.id)))?;
     }
+    // As between two hosts; a server of iperf3 is asked for no exchange that could tell how long
+    // the way is.
+    let fit = tool == Tool::Stamp;
     if args.result.dry_run {
-        return expect::dry_run(&plan, Some(args.host()), false, args.result.json, context);
+        return expect::dry_run(&plan, Some(args.host()), fit, args.result.json, context);
     }
     let mut connect = args.connect.clone();
     if connect.port == wire::PORT {
@@ -67,7 +70,7 @@ pub fn execute(
     };
     session::in_turn(options.turn(context)?, &options.result, |turn| {
         let found = against::look(wanted)?;
-        let job = options.job(plan, &context.keys)?;
+        let job = Job { fit, ..options.job(plan, &context.keys)? };
         session::measure(job, Place::Against(Box::new(found)), turn, options, context)
     })
 }
