@@ -4,6 +4,7 @@
 use super::*;
 use crate::server::StampOptions;
 use crate::stamp::{Sealer, StampKey};
+use crate::trial::client::Reflector;
 use v6gap_core::wire::stamp::{Answer, OPEN_BYTES, Question, SEALED_BYTES, Seal, answered, ask};
 use v6gap_sys::clock;
 use v6gap_sys::socket::Marks;
@@ -67,6 +68,38 @@ fn a_question_comes_back_with_its_times_and_as_long_as_it_was() {
             let times = [before, answer.received_ns, answer.sent_ns, after];
             assert!(times.is_sorted(), "{family} {times:?}");
         }
+    }
+}
+
+/// What a client of ours leaves out of its round trips it keeps: both together are what its own
+/// clock saw.
+#[test]
+fn a_client_tells_what_was_held() {
+    let served = reflecting(None, |_| {});
+    let echo = Echo {
+        transport: Transport::Udp,
+        connections: 1,
+        turn_exchanges: 4,
+        turns: 2,
+        warmup_exchanges: 1,
+        ..Echo::default()
+    };
+    let arms = [(Arm::A, Family::V6), (Arm::B, Family::V4)];
+    let arms = arms.map(|(arm, family)| TaskArm { arm, family }).to_vec();
+    let task = Task { workload: Workload::Echo(echo), arms, ..task(0, 1) };
+    let context = ClientContext {
+        reflector: Some(Reflector::default()),
+        ..ClientContext::new(served.stamp, PATIENCE.as_nanos() as u64)
+    };
+    let reports = trial::client::run(&task, &context).unwrap();
+    assert_eq!(reports.len(), 2);
+    for (_, report) in reports {
+        let Measured::Times(times) = &report.measured else { panic!("{report:?}") };
+        let held = report.held.expect("it answers with both of its times");
+        assert!(times.count > 0 && held.median_ns <= held.max_ns as f64, "{report:?}");
+        // Of fewer than ten nothing is trimmed, so that means add up.
+        let sum_ns = times.trimmed_mean_ns + held.mean_ns;
+        assert!((held.whole_ns - sum_ns).abs() < 1.0, "{report:?}");
     }
 }
 
