@@ -1,80 +1,139 @@
-//! Reflectors of STAMP: `serve --stamp` answers `run --against stamp`, open and authenticated, and
-//! its round trips are those of this program's own exchanges over UDP, but for the time for which
-//! the reflector had each packet, which another program reads in the packets.
+//! Reflectors of STAMP: `serve --stamp` answers `run --against stamp`, open and authenticated. What
+//! the reflector held of each packet is no part of a round trip, but the server's turn is a part of
+//! this program's own exchanges: with what was held both are as long.
 
 use super::sites::AT;
-use super::support::{Home, figure, measured, number, question, text, times};
+use super::support::{Home, figure, is_disturbance, noted, text, times};
+use super::tier::is_night;
 use super::two_hosts::Lab;
 use serde_json::Value;
-use std::io::Read;
-use std::process::{Child, Stdio};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::observation::Measured;
+use v6gap_core::record::{Line, TrialRecord};
+use v6gap_stats::{Estimate, signed_rank, summary};
 
-/// How far the round trips of both may be apart, in µs.
+/// How far both may be apart, in µs.
 const APART_US_MAX: f64 = 10.0;
 
-/// Reads the packets of a reflector as they come, until its input ends; writes how long it had them
-/// by its own two stamps, the median over IPv4 and over IPv6, in µs. Where the stamps stand is
-/// described in RFC 8762 sections 4.3.1 and 4.3.2.
-const HOLDS: &str = r"
-import select, socket, statistics, struct, sys
-sent, received = (16, 32) if sys.argv[1] == 'authenticated' else (4, 16)
-wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-held = {0x0800: [], 0x86dd: []}
-print('ready', flush=True)
-while True:
-    came, _, _ = select.select([wire, sys.stdin], [], [])
-    if sys.stdin in came:
-        break
-    frame = wire.recv(2048)
-    kind, = struct.unpack_from('!H', frame, 12)
-    udp = {0x0800: 34, 0x86dd: 54}.get(kind)
-    if udp is None or len(frame) < udp + 48 or struct.unpack_from('!H', frame, udp)[0] != 862:
-        continue
-    stamps = [struct.unpack_from('!Q', frame, udp + 8 + at)[0] for at in (sent, received)]
-    held[kind].append((stamps[0] - stamps[1]) / 2**32 * 1e6)
-for of in held.values():
-    print(statistics.median(of))
-";
+/// At most one turn in so many may be left out because the machine disturbed it.
+const SPOILED_EACH: usize = 4;
 
-fn watched(lab: &Lab, home: &Home, how: &str) -> Child {
-    let mut python = lab.exec(home, "client");
-    python.args(["python3", "-c", HOLDS, how]);
-    let mut child = python.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut ready = [0; 6];
-    child.stdout.as_mut().unwrap().read_exact(&mut ready).unwrap();
-    child
+/// What exchanges of a run took over one family, in µs.
+#[derive(Debug, Clone, Copy)]
+struct Took {
+    /// From sending to receiving, by the client's clock.
+    whole: f64,
+    /// Without what the reflector held.
+    alone: f64,
 }
 
-/// What is written at the end, in µs.
-fn held_us(mut watcher: Child) -> [f64; 2] {
-    drop(watcher.stdin.take());
-    let output = watcher.wait_with_output().unwrap();
-    let lines: Vec<f64> = text(&output.stdout).lines().map(|line| line.parse().unwrap()).collect();
-    lines.try_into().unwrap()
+/// Of one trial.
+fn took(trial: &TrialRecord) -> Took {
+    let client = &trial.ends.client;
+    let Measured::Times(times) = &client.measured else { panic!("{client:?}") };
+    let whole_ns = client.held.map_or(times.trimmed_mean_ns, |held| held.whole_ns);
+    Took { whole: whole_ns / 1e3, alone: times.trimmed_mean_ns / 1e3 }
 }
 
-/// What own exchanges take, what the reflector's do, and how long it has each packet, in µs.
-type Took = [[f64; 2]; 3];
-
-/// A reflector's round trips and what it held are as long as own exchanges, by the median of runs
-/// in turns: those of one run differ from those of the next by more than is judged here.
-fn is_alike(how: &str, mut take: impl FnMut() -> Took) {
-    let runs: Vec<Took> = (0..times(1, 3)).map(|_| take()).collect();
-    for (at, family) in ["v4", "v6"].into_iter().enumerate() {
-        let median = |of: &dyn Fn(&Took) -> f64| {
-            let mut all: Vec<f64> = runs.iter().map(of).collect();
-            all.sort_by(f64::total_cmp);
-            all[all.len() / 2]
-        };
-        let [own, reflected, held] = [0, 1, 2].map(|part| median(&|run| run[part][at]));
-        let longer = median(&|run| run[1][at] + run[2][at] - run[0][at]);
-        figure(
-            &format!("{how} {family}, µs: own; reflected and held, longer"),
-            format!("{own:.1}; {reflected:.1} and {held:.1}, {longer:+.1}"),
-        );
-        let most = APART_US_MAX * times(10, 1) as f64;
-        assert!(longer.abs() < most, "{how} {family}: {runs:?}");
+/// Of both families of the only run in a data folder: medians over the trials of valid blocks.
+fn stored(home: &Home) -> PerFamily<Took> {
+    let run = std::fs::read_dir(home.path().join("runs")).unwrap().next().unwrap().unwrap();
+    let (mut open, mut valid) = (Vec::new(), Vec::new());
+    for line in v6gap_store::read_journal(&run.path().join("journal.jsonl")).unwrap() {
+        match line {
+            Line::Trial(trial) => open.push((trial.family, took(&trial))),
+            Line::Block(block) if block.valid => valid.append(&mut open),
+            Line::Block(_) => open.clear(),
+            Line::Run(_) | Line::Failed(_) | Line::Allotted(_) => {}
+            Line::GaveUp(_) | Line::End(_) => {}
+        }
     }
+    PerFamily::from_fn(|family| {
+        let of = |value: fn(&Took) -> f64| {
+            let all = valid.iter().filter(|(of, _)| *of == family);
+            summary::median(&all.map(|(_, took)| value(took)).collect::<Vec<_>>())
+        };
+        Took { whole: of(|took| took.whole), alone: of(|took| took.alone) }
+    })
+}
+
+/// A way between two hosts with everything on the processors that a lab's own run would have.
+struct Way {
+    lab: Lab,
+    processor: String,
+}
+
+impl Way {
+    /// A run between both, with what it says; `None` if the machine disturbed it.
+    fn run(&self, more: &[&str]) -> Option<(PerFamily<Took>, Value)> {
+        let home = Home::new("stamp-run");
+        let [four, six] = AT;
+        let mut run = self.lab.command(&home, "client");
+        run.args(["run", four, "--v6", six, "--no-report", "-q", "--json", "--pairs", "6"]);
+        let output = run.args(["-A", self.processor.as_str()]).args(more).output().unwrap();
+        let said = || format!("{}{}", text(&output.stderr), text(&output.stdout));
+        let result: Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said()));
+        let why = result["headline"].as_str().unwrap_or_default();
+        match output.status.code() {
+            Some(0) => Some((stored(&home), result)),
+            Some(6) if is_disturbance(why) => None,
+            code => panic!("{code:?}: {}", said()),
+        }
+    }
+
+    /// Runs of both kinds in turns, which of them first is drawn for the first of two turns and the
+    /// other way round in the second. The differences of turns are judged.
+    fn is_alike(&self, bytes: &str, how: &str, against: &[&str]) {
+        let turns = times(6, 48);
+        let mut drawn = [0; 48];
+        v6gap_sys::random(&mut drawn).unwrap();
+        let sizes = ["-l", bytes];
+        let own = || self.run(&[&sizes[..], &["--measure", "rtt,udp"]].concat());
+        let reflected = || self.run(&[&sizes[..], against].concat());
+        let mut found = Vec::new();
+        for turn in 0..turns {
+            let own_first = (drawn[turn / 2] & 1 == 0) == (turn % 2 == 0);
+            let (own, reflected) = if own_first {
+                let own = own();
+                (own, reflected())
+            } else {
+                let reflected = reflected();
+                (own(), reflected)
+            };
+            let Some(((own, _), (reflected, result))) = own.zip(reflected) else { continue };
+            for family in Family::BOTH {
+                let words = format!("the reflector held packets of rtt-udp-{bytes} over {family}");
+                assert!(noted(&result, &words), "{result:#}");
+            }
+            found.push((own, reflected));
+        }
+        figure(&format!("{how}: turns judged, of {turns}"), found.len());
+        assert!(turns - found.len() <= turns / SPOILED_EACH, "{} of {turns}", found.len());
+        Family::BOTH.into_iter().for_each(|family| judge(how, family, &found));
+    }
+}
+
+/// With what was held, a reflector's exchanges take as long as own ones: by night all of the range
+/// of the difference must show that.
+fn judge(how: &str, family: Family, found: &[(PerFamily<Took>, PerFamily<Took>)]) {
+    let all = |of: &dyn Fn(Took, Took) -> f64| -> Vec<f64> {
+        found.iter().map(|(own, other)| of(*own.get(family), *other.get(family))).collect()
+    };
+    let longer = signed_rank::hodges_lehmann(&all(&|own, other| other.whole - own.whole), 0.05);
+    let without = signed_rank::hodges_lehmann(&all(&|own, other| other.alone - own.whole), 0.05);
+    let ranged = |of: &Estimate| {
+        format!("{:+.1} ({:+.1} to {:+.1})", of.centre, of.interval.low, of.interval.high)
+    };
+    let (own, held) = (all(&|own, _| own.whole), all(&|_, other| other.whole - other.alone));
+    let [own, held] = [own, held].map(|all| summary::median(&all));
+    figure(
+        &format!("{how} {family}, µs: own; held; longer with it; without"),
+        format!("{own:.1}; {held:.1}; {}; {}", ranged(&longer), ranged(&without)),
+    );
+    let most = APART_US_MAX * times(10, 1) as f64;
+    let shown = !is_night() || longer.interval.within(-most, most);
+    assert!(shown && longer.centre.abs() < most, "{how} {family}: {longer:?}");
 }
 
 pub fn is_measured_against() {
@@ -82,37 +141,22 @@ pub fn is_measured_against() {
     let key = home.path().join("key");
     std::fs::write(&key, "0x000102030405060708090a0b0c0d0e0f\n").unwrap();
     let lab = Lab::up("stamp", &["--delay", "1ms"]);
-    let open = lab.serve(&home, &["--stamp"]);
-    let sizes = ["-l", "128", "--pairs", "6"];
-    let run = |more: &[&str]| -> Value {
-        let [four, six] = AT;
-        let mut run = lab.command(&home, "client");
-        run.args(["run", four, "--v6", six, "--no-report", "-q", "--json"]).args(sizes);
-        let output = run.args(more).output().unwrap();
-        measured(&output);
-        serde_json::from_slice(&output.stdout).unwrap()
+    // Both ends on one, and the links on the last: no wake-up of another one is between the ends.
+    let processor = v6gap_sys::cpu::allowed().unwrap()[0].to_string();
+    let way = Way { lab, processor };
+    let serve = |more: &[&str]| {
+        let placed = ["--stamp", "-A", way.processor.as_str()];
+        way.lab.serve(&home, &[&placed[..], more].concat())
     };
-    let us = |result: &Value| {
-        let q = question(result, "rtt-udp-128", "rtt");
-        ["v4", "v6"].map(|family| number(&q[family]["estimate"]) * 1e6)
-    };
-    let take = |how: &str, against: &[&str]| {
-        let own = us(&run(&["--measure", "rtt,udp"]));
-        let reflected = us(&run(against));
-        // Beside what is timed it would be in its way.
-        let watcher = watched(&lab, &home, how);
-        run(against);
-        [own, reflected, held_us(watcher)]
-    };
-    is_alike("open", || take("open", &["--against", "stamp"]));
+    let open = serve(&[]);
+    way.is_alike("64", "open", &["--against", "stamp"]);
     drop(open);
     let file = key.to_str().unwrap();
-    let _sealed = lab.serve(&home, &["--stamp", "--stamp-key-file", file]);
-    let against = ["--against", "stamp", "--key-file", file];
-    is_alike("authenticated", || take("authenticated", &against));
+    let _sealed = serve(&["--stamp-key-file", file]);
+    way.is_alike("128", "authenticated", &["--against", "stamp", "--key-file", file]);
     // Packets that no key authenticates are not answered.
     let [four, six] = AT;
-    let mut refused = lab.command(&home, "client");
+    let mut refused = way.lab.command(&home, "client");
     refused.args(["run", four, "--v6", six, "--against", "stamp", "--connect-timeout", "500ms"]);
     let said = text(&refused.output().unwrap().stderr);
     assert!(said.contains("[E215"), "{said}");
