@@ -100,6 +100,9 @@ pub(super) struct Took {
     pub held_ns: Option<u64>,
 }
 
+/// An exchange, `None` if its time is not known because the request had to be repeated.
+type Exchanged = Result<Option<Took>, Cause>;
+
 /// Takes all turns over TCP. `tallies` get the times of the counted exchanges.
 pub fn stream_client(
     turns: &Turns,
@@ -181,7 +184,7 @@ pub(super) fn take_turns<S>(
     sockets: &PerArm<Vec<S>>,
     buffers: &mut Buffers,
     tallies: &mut PerArm<Tally>,
-    mut exchange: impl FnMut(&S, &mut Buffers, &mut Header, &mut Lap) -> Result<Option<Took>, Cause>,
+    mut exchange: impl FnMut(&S, &mut Buffers, &mut Header, &mut Lap) -> Exchanged,
 ) -> Result<Turn, Broken> {
     let mut sequences = PerArm { a: 0_u32, b: 0_u32 };
     let mut last = Turn { arm: Arm::A, connection: 0, exchanges: 0, warmup: true };
@@ -328,7 +331,7 @@ pub(super) fn ask<S: Lossy>(
     lap: &mut Lap,
     patience_ns: &mut u64,
     watch: &Watch<'_>,
-) -> Result<Option<Took>, Cause> {
+) -> Exchanged {
     let mut wait_ns = *patience_ns;
     for tried in 0..TRIES_MAX {
         socket.encode(header, buffers);

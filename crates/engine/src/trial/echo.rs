@@ -69,7 +69,7 @@ pub(super) fn client(task: &Task, echo: &Echo, context: &ClientContext) -> Repor
         },
     };
     let room = || Tally::with_room(echo.turns as usize, echo.turn_exchanges as usize);
-    // Who is no server of ours tells what it held.
+    // A reflector tells for how long it held what was sent.
     let tells = context.reflector.is_some();
     let mut tallies = PerArm::from_fn(|_| if tells { room().with_held() } else { room() });
     let proofs = match echo.transport {
