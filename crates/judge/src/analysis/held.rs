@@ -48,7 +48,7 @@ mod tests {
     /// The notes of a run of which one cell's reflector told this.
     fn said(held: impl Fn(Family) -> Option<Held>) -> Vec<Check> {
         let plan = plan(PerArm::FAMILIES, 7);
-        let of = plan.cells[0].id.to_string();
+        let of = plan.cells[0].id.clone();
         let mut lines = run(&plan, 8, &EVEN);
         for line in &mut lines {
             if let Line::Trial(trial) = line
