@@ -1,9 +1,14 @@
 //! What the suite is asked for on the command line.
 
-use crate::{between, demos, known, speed, trouble};
+use crate::bystander::Kind;
+use crate::{between, demos, idle, known, speed, trouble};
+use std::io::Read;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
+
+/// When a program is idle of which nothing else is known.
+const IDLE_AFTER: Duration = Duration::from_secs(5);
 
 /// The options of `suite`.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +23,9 @@ pub(crate) struct Asked {
     pub folder: PathBuf,
     /// Where the summary goes.
     pub report: Option<PathBuf>,
+    /// The program of row m in place of a watch, with its words, and when it is idle.
+    program: Vec<String>,
+    idle_after: Option<Duration>,
     /// Whether only the cases are listed.
     pub list: bool,
     /// Whether this is the process that builds labs.
@@ -44,10 +52,11 @@ impl Asked {
                 "--runs" => {
                     asked.runs = Some(value()?.parse().map_err(|_| "--runs needs a number")?);
                 }
-                "--for" => {
-                    let ns = v6gap_core::unit::parse_span(value()?).map_err(|e| e.to_string())?;
-                    asked.time = Some(Duration::from_nanos(ns));
+                "--for" => asked.time = Some(span(value()?)?),
+                "--idle" => {
+                    asked.program = value()?.split_whitespace().map(str::to_owned).collect();
                 }
+                "--idle-after" => asked.idle_after = Some(span(value()?)?),
                 "--folder" => asked.folder = PathBuf::from(value()?),
                 "--report" => asked.report = Some(PathBuf::from(value()?)),
                 other => return Err(format!("{other} means nothing here")),
@@ -59,6 +68,12 @@ impl Asked {
     /// How many runs of a case there are to be that usually has `usual`.
     pub fn at_most(&self, usual: usize) -> usize {
         self.runs.map_or(usual, |runs| runs.min(usual))
+    }
+
+    /// What is idle in row m.
+    pub fn idle(&self) -> Kind {
+        let (words, after) = (self.program.clone(), self.idle_after.unwrap_or(IDLE_AFTER));
+        if words.is_empty() { Kind::Watch } else { Kind::Program { words, after } }
     }
 
     /// Whether a row, or a case of it, is asked for.
@@ -84,9 +99,10 @@ impl Asked {
         cases.iter().any(|case| self.wants_case(case.row, &case.name))
             || self.wants("f")
             || self.wants("g")
+            || self.wants("m")
     }
 
-    /// Starts this program again for what needs labs, and waits.
+    /// Starts this program again for what needs labs, and waits. It ends with this one.
     ///
     /// # Errors
     /// If that fails.
@@ -94,9 +110,27 @@ impl Asked {
         let program = std::env::current_exe().map_err(|e| e.to_string())?;
         let mut command = Command::new(program);
         command.arg("suite").args(&self.arguments).arg("--inside");
-        let status = command.status().map_err(|e| e.to_string())?;
+        let mut inside = command.stdin(Stdio::piped()).spawn().map_err(|e| e.to_string())?;
+        // Waiting would close it, and the system does when this process ends.
+        let input = inside.stdin.take();
+        let status = inside.wait().map_err(|e| e.to_string())?;
+        drop(input);
         if status.success() { Ok(()) } else { Err(format!("the runs in labs ended with {status}")) }
     }
+}
+
+/// Ends this process when the one that started it has ended, however that did: what this one
+/// measures with ends with it. Of several threads none can enter a user namespace any more.
+pub(crate) fn end_with_the_other() {
+    std::thread::spawn(|| {
+        // Nothing is ever written there, so that this is its end.
+        let _ = std::io::stdin().read(&mut [0]);
+        std::process::exit(1);
+    });
+}
+
+fn span(text: &str) -> Result<Duration, String> {
+    v6gap_core::unit::parse_span(text).map(Duration::from_nanos).map_err(|e| e.to_string())
 }
 
 /// Rows, cases and how many runs of each there are to be.
@@ -118,5 +152,6 @@ pub(crate) fn list() -> String {
     for (name, _) in demos::CASES {
         text.push_str(&format!("l  {name:22} {}\n", demos::RUNS));
     }
+    text.push_str(&format!("m  {:22} {}\n", Kind::Watch.name(), idle::RUNS));
     text
 }

@@ -118,7 +118,7 @@ fn bursts(frames: u32) -> Bursts {
 }
 
 /// `v4` or `v6`.
-fn short(family: Family) -> &'static str {
+pub(crate) fn short(family: Family) -> &'static str {
     match family {
         Family::V4 => "v4",
         Family::V6 => "v6",

@@ -6,7 +6,10 @@
 
 mod asked;
 mod between;
+mod bystander;
 mod demos;
+mod idle;
+mod idle_figures;
 mod independent;
 mod known;
 mod plans;
@@ -70,6 +73,7 @@ fn suite(asked: &Asked) -> Result<(), String> {
         asked.again_inside()?;
     } else if asked.inside {
         v6gap_sys::netns::enter_user_namespace().map_err(|e| e.to_string())?;
+        asked::end_with_the_other();
         return in_labs(asked, &results, &budget);
     }
     if asked.wants("j") && !budget.is_used_up() {
@@ -93,7 +97,7 @@ fn suite(asked: &Asked) -> Result<(), String> {
     }
 }
 
-/// Rows b to g, and k.
+/// Rows b to g, k and m.
 fn in_labs(asked: &Asked, results: &Results, budget: &Budget) -> Result<(), String> {
     let mut cases = known::cases();
     cases.retain(|case| asked.wants_case(case.row, &case.name));
@@ -106,6 +110,9 @@ fn in_labs(asked: &Asked, results: &Results, budget: &Budget) -> Result<(), Stri
     }
     if asked.wants("g") {
         speed::run(asked.at_most(speed::RUNS), results, budget)?;
+    }
+    if asked.wants("m") && !budget.is_used_up() {
+        idle::run(asked.at_most(idle::RUNS), idle::BLOCK_S, &asked.idle(), results, budget)?;
     }
     Ok(())
 }

@@ -82,6 +82,24 @@ payload = "1408 B"
 time = "120 ms"
 "#;
 
+/// Round trips of 64 B over TCP with a family against itself; pairs and turns are filled in.
+pub(crate) const IDLE: &str = r#"
+v6gap = 1
+name = "Beside an idle process"
+[lab]
+model = "wire"
+[design]
+arms = ["FAMILY", "FAMILY"]
+pairs = PAIRS
+null_blocks = 0
+[[measure]]
+metric = "rtt"
+protocol = "tcp"
+message = "64 B"
+turn = 20
+turns = TURNS
+"#;
+
 /// TCP throughput in trials of half the time.
 pub(crate) fn brief() -> String {
     THROUGHPUT.replace("250 ms", "120 ms")

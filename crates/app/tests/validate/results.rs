@@ -77,14 +77,22 @@ impl Results {
             .map_err(|e| format!("{}: {e}", path.display()))
     }
 
+    /// The journal of a line.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn journal(&self, done: &Value) -> Result<Vec<Line>, String> {
+        let name = done["journal"].as_str().ok_or("a line without a journal")?;
+        let lines = v6gap_store::read_journal(&self.folder.join("journals").join(name));
+        lines.map_err(|e| e.to_string())
+    }
+
     /// The journal of a line, analysed as this version does.
     ///
     /// # Errors
     /// If it cannot be read.
     pub(crate) fn analysed(&self, done: &Value) -> Result<Analysis, String> {
-        let name = done["journal"].as_str().ok_or("a line without a journal")?;
-        let lines = v6gap_store::read_journal(&self.folder.join("journals").join(name));
-        analysis::analyse(&lines.map_err(|e| e.to_string())?).map_err(|e| e.to_string())
+        analysis::analyse(&self.journal(done)?).map_err(|e| e.to_string())
     }
 }
 

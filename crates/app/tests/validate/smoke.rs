@@ -1,7 +1,8 @@
 //! A few runs of each kind, so that the suite goes on working.
 
+use crate::bystander::Kind;
 use crate::results::Results;
-use crate::{Budget, known, summary, trouble};
+use crate::{Budget, idle, known, summary, trouble};
 use std::time::{Duration, Instant};
 
 /// Beginnings of the names of the cases that are run once.
@@ -16,6 +17,9 @@ const TIME: Duration = Duration::from_secs(40);
 /// A range may miss the truth by so much, as a share: one in twenty does by a little.
 const SLACK: f64 = 0.01;
 
+/// Blocks of a pair beside an idle watch last so long, in s.
+const BLOCK_S: f64 = 0.2;
+
 /// # Errors
 /// If nothing can be measured in any try, a range is far from the truth or a verdict has the wrong
 /// sign. On a busy host the self-test may refuse figures, which is said and is no failure.
@@ -26,6 +30,7 @@ pub(crate) fn run() -> Result<(), String> {
     let mut cases = known::cases();
     cases.retain(|case| CASES.contains(&case.name.as_str()));
     let mut ran = trouble::one(trouble::Trouble::DelayDrift, "delay-drift", 0, &results);
+    ran = ran.and_then(|()| idle::run(1, BLOCK_S, &Kind::Watch, &results, &Budget(None)));
     for nth in 1..=TRIES {
         cases.iter_mut().for_each(|case| case.runs = nth);
         let tried = known::run(&cases, &results, &Budget(Some(Instant::now() + TIME)));

@@ -1,7 +1,7 @@
 //! The figures of all rows as Markdown, from the journals as this version analyses them.
 
 use crate::results::Results;
-use crate::{between, demos, known, speed, trouble};
+use crate::{between, demos, idle_figures, known, speed, trouble};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use v6gap_core::metric::{Better, Metric};
@@ -121,6 +121,7 @@ pub(crate) fn write(results: &Results) -> Result<String, String> {
     text.push_str(&row_j);
     text.push_str(&row_k(results, &lines)?);
     text.push_str(&demos::summary(results)?);
+    text.push_str(&idle_figures::summary(results)?);
     text.push_str(&cases(&judged));
     text.push_str(&misses(&judged));
     text.push_str(&troubles(&troubled, &lines));
