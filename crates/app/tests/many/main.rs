@@ -1,13 +1,14 @@
 //! Many stored results: what a list, the latest result and the history of one path take among
 //! 100,000, that the index is made anew in time and to the same bytes, and that nothing is lost
-//! when a process that makes it is killed.
+//! when a process that makes it is killed. And many visits of a watch: that it does not grow.
 //!
-//! Their journals are links to a few short files, which nothing here may open. `V6GAP_MANY=20000`
-//! says how many there are.
+//! Journals of results are links to a few short files, which nothing here may open.
+//! `V6GAP_MANY=20000` says how many there are. `watch` or `results` as an argument is that alone.
 
 #[path = "../cli/support.rs"]
 #[expect(dead_code, reason = "the other suite uses the rest")]
 mod support;
+mod watched;
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -44,6 +45,19 @@ const BEGIN_UNIX_NS: u64 = 1_700_000_000_000_000_000;
 const APART_NS: u64 = 60_000_000_000;
 
 fn main() -> ExitCode {
+    let only = std::env::args().nth(1);
+    let asked = |name: &str| only.as_deref().is_none_or(|only| only == name);
+    // First, since memory that others had would be used again without being seen.
+    let mut failed = u32::from(asked("watch") && !watched::stays_flat());
+    if asked("results") {
+        failed += results();
+    }
+    println!("{failed} failed");
+    ExitCode::from(u8::from(failed > 0))
+}
+
+/// Looks at many stored results, and says how many checks failed.
+fn results() -> u32 {
     let count = std::env::var("V6GAP_MANY").map_or(MANY, |text| text.parse().expect("a number"));
     let sandbox = Sandbox::new();
     fill(&sandbox, count);
@@ -79,8 +93,7 @@ fn main() -> ExitCode {
         judge(name, median, 0.3, said >= least);
     }
     judge("nothing_is_lost", Duration::ZERO, 1.0, killed(&sandbox, count, again));
-    println!("{failed} failed");
-    ExitCode::from(u8::from(failed > 0))
+    failed
 }
 
 /// So many results, the latest of them whole.
