@@ -112,9 +112,11 @@ fn plan(world: &World, family: Family, turns: f64, pairs: u32, seed: u64) -> Res
 fn turns(lines: &[Line], block_s: f64) -> f64 {
     let (blocks, _) = blocks(lines);
     let of_both: Vec<f64> = blocks.iter().map(|block| block.a + block.b).collect();
+    if of_both.is_empty() {
+        return TURNS.0;
+    }
     let turns = block_s / (EXCHANGES * mean(&of_both));
-    // Where nothing was measured, as few as there may be.
-    2.0 * (turns.max(TURNS.0).min(TURNS.1) / 2.0).round()
+    2.0 * (turns.clamp(TURNS.0, TURNS.1) / 2.0).round()
 }
 
 /// Round trips of both arms of the valid blocks, in s, and how many blocks were discarded.
