@@ -26,6 +26,9 @@ pub const THROUGHPUT_EVERY_NS: u64 = 6 * 3600 * SECOND_NS;
 /// Shortest time between visits to another host, in ns.
 pub const EVERY_NS_MIN: u64 = 60 * SECOND_NS;
 
+/// Shortest time between visits to a host of one's own, in ns.
+pub const EVERY_NS_MIN_MINE: u64 = 10 * SECOND_NS;
+
 /// Shortest time between visits to this host itself, in ns: nobody else is disturbed.
 pub const EVERY_NS_MIN_HERE: u64 = SECOND_NS;
 
@@ -131,7 +134,11 @@ fn path(key: &str, draft: &PathDraft, common: Common, problems: &mut Problems) -
             problems.add(of(if family == Family::V4 { "v4" } else { "v6" }), wrong);
         }
     }
-    let least_ns = if is_here(draft) { EVERY_NS_MIN_HERE } else { EVERY_NS_MIN };
+    let least_ns = match (is_here(draft), draft.mine) {
+        (true, _) => EVERY_NS_MIN_HERE,
+        (false, true) => EVERY_NS_MIN_MINE,
+        (false, false) => EVERY_NS_MIN,
+    };
     let periods = periods(&of, draft, common, with, problems);
     for (name, period_ns) in ["every", "throughput_every"].into_iter().zip(periods) {
         if period_ns.is_some_and(|ns| ns < least_ns) {
@@ -254,7 +261,11 @@ fn period(key: &str, text: Option<&String>, problems: &mut Problems) -> Option<u
         let ns = parse_span(text).map_err(|e| e.to_string())?;
         match (EVERY_NS_MIN_HERE..=EVERY_NS_MAX).contains(&ns) {
             true => Ok(ns),
-            false => Err("time between visits is from 1 min (1 s to this host) to 7 d".to_string()),
+            false => {
+                let what = "time between visits is from 1 min (10 s to a host of one's own, 1 s to \
+                        this one) to 7 d";
+                Err(what.to_string())
+            }
         }
     })
 }
@@ -416,6 +427,17 @@ mod tests {
         let mut far = draft(&["localhost"]);
         (far.paths[0].v4, far.paths[0].every) = (text("192.0.2.7"), text("1 s"));
         assert!(check(&far).is_err());
+    }
+
+    #[test]
+    fn a_host_of_ones_own_may_be_visited_more_often() {
+        let found = |every: &str| {
+            let mut draft = draft(&["lab-b"]);
+            (draft.paths[0].every, draft.paths[0].time) = (text(every), text("4 s"));
+            draft.paths[0].mine = true;
+            check(&draft).is_ok()
+        };
+        assert_eq!(["30 s", "10 s", "9 s"].map(found), [true, true, false]);
     }
 
     #[test]
