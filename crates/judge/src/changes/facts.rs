@@ -8,7 +8,7 @@ use v6gap_stats::change::REMEMBERED_MAX;
 
 /// Visits by which a fact may be seen to change before or after the figures do: it is looked at
 /// once in a visit, before or behind the trials.
-const APART_MAX: u64 = 1;
+pub(super) const APART_MAX: u64 = 1;
 
 /// Something else that changed when the figures did.
 #[derive(Debug, Clone, PartialEq)]

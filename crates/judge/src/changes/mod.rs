@@ -8,6 +8,7 @@
 
 mod facts;
 mod question;
+mod signs;
 mod spells;
 mod watched;
 
@@ -91,7 +92,7 @@ pub struct Change {
     /// Of which family it is.
     pub who: Who,
     /// What else changed then: first what is of the families that changed, and the least likely to
-    /// have fallen into that time by chance.
+    /// have fallen into that time by chance; figures of other questions behind facts.
     pub suspects: Vec<Suspect>,
 }
 
@@ -142,6 +143,9 @@ pub struct Outage {
 pub struct Told {
     /// Changes that this visit showed, by question.
     pub changes: Vec<Change>,
+    /// Of each of them, what every question did then, in their order; `None` where that is not
+    /// known.
+    pub beside: Vec<Vec<Option<Series<Amount>>>>,
     /// Families that do not answer, or do so again.
     pub outages: PerFamily<Option<Outage>>,
 }
@@ -191,11 +195,15 @@ impl Path {
         let changes = asked.filter_map(|(number, (question, seen))| {
             question.take(number, at, seen.as_ref()?, facts)
         });
-        let changes = changes.collect();
+        let changes: Vec<Change> = changes.collect();
+        let asked = &self.questions;
+        let beside =
+            |change: &Change| asked.iter().map(|asked| asked.beside(change)).collect::<Vec<_>>();
+        let beside = changes.iter().map(beside).collect();
         let outages = PerFamily::from_fn(|family| {
             answer(self.down.get_mut(family), at, *visit.answered.get(family))
         });
-        Told { changes, outages }
+        Told { changes, beside, outages }
     }
 }
 

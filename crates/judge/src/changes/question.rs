@@ -1,10 +1,10 @@
 //! One question of a path: its three series, which change together.
 
-use super::facts::Facts;
+use super::facts::{APART_MAX, Facts};
 use super::{Amount, Change, Moment, Moved, Series, Who};
 use alloc::vec::Vec;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_stats::change::{Detector, Point, Rule, Step, When, step};
+use v6gap_stats::change::{Detector, Point, Rule, SIDE_MIN, Step, When, step};
 
 /// A question as it is followed.
 #[derive(Debug, Clone)]
@@ -13,6 +13,8 @@ pub(super) struct Question {
     series: Series<Detector>,
     /// The visits whose values the detectors remember.
     moments: Vec<Moment>,
+    /// Its last change: the first visit after it, and what it was in each series.
+    last: Option<(Moment, Series<Amount>)>,
 }
 
 impl Question {
@@ -23,6 +25,7 @@ impl Question {
             margin: rule.margin,
             series: Series { effect: detector, families },
             moments: Vec::new(),
+            last: None,
         }
     }
 
@@ -67,8 +70,28 @@ impl Question {
         self.moments.drain(..self.moments.len() - when.since);
         let who = who(&amounts.families);
         let suspects = facts.suspects(after.visit, by.visit, who);
+        self.last = Some((first, amounts));
         let (question, found) = (number, at);
         Some(Change { question, found, first, after, by, shown, amounts, who, suspects })
+    }
+
+    /// What each series did when this or another question changed; `None` where fewer visits than
+    /// a mean needs lie on either side.
+    pub(super) fn beside(&self, change: &Change) -> Option<Series<Amount>> {
+        let then = change.after.visit..=change.by.visit + APART_MAX;
+        if let Some((first, amounts)) = &self.last
+            && then.contains(&first.visit)
+        {
+            return Some(*amounts);
+        }
+        let since = self.moments.iter().filter(|at| at.visit >= change.first.visit).count();
+        if since < SIDE_MIN || self.moments.len() < since + SIDE_MIN {
+            return None;
+        }
+        let of = |detector: &Detector| amount(step(detector.points(), since), false, self.margin);
+        let effect = of(&self.series.effect);
+        let families = PerFamily::from_fn(|family| of(self.series.families.get(family)));
+        Some(Series { effect, families })
     }
 }
 

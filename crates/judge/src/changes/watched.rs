@@ -2,7 +2,7 @@
 //! becomes one of the series in which changes are looked for.
 
 use super::spells::{Asked, Spells};
-use super::{Change, Moment, Outage, Path, Series, Visit, margin_default};
+use super::{Change, Moment, Outage, Path, Series, Visit, margin_default, signs};
 use crate::analysis::effect;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -101,7 +101,11 @@ impl Watched {
         let questions: Vec<Option<Series<Point>>> = self.asked.iter().map(of).collect();
         let facts = ended.facts.clone();
         let visit = Visit { started_unix_ns: at.unix_ns, answered, questions, facts };
-        let told = self.path.visit(&visit);
+        let mut told = self.path.visit(&visit);
+        for (change, beside) in told.changes.iter_mut().zip(&told.beside) {
+            let signs = signs::suspects(&self.asked, beside, change);
+            change.suspects.extend(signs);
+        }
         if let Some(kept) = &mut self.kept {
             kept.take(at, &visit.questions, &told.changes);
         }

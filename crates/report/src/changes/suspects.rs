@@ -32,6 +32,9 @@ fn what(name: &str, path: &str) -> String {
         "server" => format!("What answers at {path}"),
         "kernel" => format!("Kernel of {path}"),
         "certificate" => format!("Certificate of {path}"),
+        "delay" => format!("Short exchanges with {path}"),
+        "loss" => format!("Share lost to {path}"),
+        "rate" => format!("What the rate decides at {path}, and short exchanges do not show,"),
         other => format!("\"{other}\" of {path}"),
     }
 }
