@@ -60,7 +60,7 @@ fn planned(step: &str) -> u64 {
     match step {
         "targets" | "namespaces" => 20,
         "dist" | "fuzz" => 30,
-        "netns" => 100,
+        "netns" => 120,
         "hostile" | "browser" => 10,
         "attacks" => 40,
         "faults" => 20,

@@ -46,6 +46,7 @@ mod trouble;
 mod two_hosts;
 mod two_systems;
 mod views;
+mod watched;
 mod ways;
 mod workers;
 
@@ -53,7 +54,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 84] = [
+const SCENARIOS: [tier::Scenario<fn()>; 85] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -91,6 +92,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 84] = [
     ("a_slower_family_is_found", differences::rate, Night(900)),
     ("a_later_family_is_found", differences::delay, Witness(20)),
     ("a_change_between_runs_is_found", changes::are_found, Night(120)),
+    ("changes_of_watched_paths_are_found", watched::changes_are_found, Night(1_200)),
     ("a_killed_end_loses_no_finished_block", crash::survives, Day(25)),
     ("a_limited_server_answers_what_it_can", limits::answers_what_it_can, Night(60)),
     ("trouble_is_named", trouble::is_named, Day(10)),
