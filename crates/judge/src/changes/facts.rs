@@ -30,7 +30,7 @@ pub struct Suspect {
     /// How often it has changed in all that is remembered of it.
     pub times: usize,
     /// Chance that one of so many changes falls into the time in question if they come at any time:
-    /// 1 for what changes all the time.
+    /// 1 for what changes all the time. Of figures the error rate of their ranges.
     pub chance: f64,
 }
 

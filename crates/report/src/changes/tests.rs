@@ -6,7 +6,7 @@ use serde_json::Value;
 use v6gap_core::family::PerFamily;
 use v6gap_core::watch::Kind;
 use v6gap_core::watch::log::{Answer, Ended, Fact, Noted, Outcome, Seen};
-use v6gap_judge::changes::Watched;
+use v6gap_judge::changes::{Suspect, Watched};
 
 const SCHEMA: &str = include_str!("../../../../docs/schema/watch-event.json");
 
@@ -169,6 +169,18 @@ fn suspects_say_how_much_they_are_worth() {
         "é".repeat(120)
     );
     assert_eq!(suspects::sentence("lab-b", &suspect), expected);
+    let (before, after) = ("5.00 ms".to_owned(), "25.0 ms".to_owned());
+    suspect = Suspect { before, after, lasting: true, times: 1, ..suspect };
+    suspect.family = Some(Family::V6);
+    for (name, begins) in [
+        ("delay", "Short exchanges with lab-b"),
+        ("loss", "Share lost to lab-b"),
+        ("rate", "What the rate decides at lab-b, and short exchanges do not show,"),
+    ] {
+        suspect.name = name.to_owned();
+        let expected = format!("{begins} over IPv6: 5.00 ms before, 25.0 ms since.");
+        assert_eq!(suspects::sentence("lab-b", &suspect), expected);
+    }
 }
 
 #[test]

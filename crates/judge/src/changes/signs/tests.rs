@@ -58,7 +58,8 @@ fn told(factors: [f64; 5], both: bool) -> Told {
         What::Changed { asked, change } => {
             assert_eq!(change.first.visit, FIRST, "{}", asked.cell);
             let named = change.suspects.into_iter();
-            (asked.cell, named.map(|s| (s.name, s.family, s.before, s.after)).collect())
+            let named = named.map(|s| (s.name, s.family, s.before, s.after));
+            (asked.cell, named.collect::<Vec<_>>())
         }
         What::Outage { .. } => panic!("{event:?}"),
     };
