@@ -23,11 +23,8 @@ impl WatchedPath {
         let mut words: Vec<String> = Vec::new();
         let verb = if self.with == With::Probe { "probe" } else { "run" };
         words.extend([verb.to_owned(), self.host.clone()]);
-        // The watch itself waits, and has its other paths measured meanwhile. A server of iperf3
-        // is busy for a moment behind each test of one's own, which has to be waited for.
-        if self.with != With::Iperf3 {
-            words.push("--no-wait".to_owned());
-        }
+        // The watch itself waits, and has its other paths measured meanwhile.
+        words.push("--no-wait".to_owned());
         match self.with {
             With::Run => self.between_hosts(kind, continued, &mut words),
             With::Probe => self.to_a_site(&mut words),
@@ -154,6 +151,6 @@ mod tests {
             path.time = Some("1.5 s".to_owned());
         });
         let line = iperf.line(Kind::Throughput, None).join(" ");
-        assert_eq!(line, "run lab-b --against=iperf3 --for=1500000000ns --mine");
+        assert_eq!(line, "run lab-b --no-wait --against=iperf3 --for=1500000000ns --mine");
     }
 }

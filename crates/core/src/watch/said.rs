@@ -255,16 +255,18 @@ impl Said {
         };
         How::Ended(match (code, exit) {
             ("E204" | "E505", _) => return How::Taken,
-            // It broke in the middle, or something else answers: whether each family gets there is
-            // not known then, and the next visit tells.
-            ("E205" | "E206" | "E211" | "E212" | "E402", _) => Outcome::Failed { why: why() },
+            // It broke in the middle, something else answers, or the resolver of this host knows
+            // no name: whether each family gets there is not known then, and the next visit tells.
+            ("E103" | "E205" | "E206" | "E211" | "E212" | "E402", _) => {
+                Outcome::Failed { why: why() }
+            }
             ("E210", _) if family.is_none() => Outcome::Failed { why: why() },
             ("E207" | "E208" | "E209" | "E213", _) | (_, Some(7)) => {
                 Outcome::Refused { why: why() }
             }
-            // A name that nobody knows any more, large packets that vanish, and a family over which
+            // Large packets that vanish on the path of a family, and a family over which
             // connections are cut while the other one is well.
-            ("E103" | "E401" | "E210", _) => Outcome::Down { family, why: why() },
+            ("E401" | "E210", _) => Outcome::Down { family, why: why() },
             (_, Some(2)) if continued && self.run.is_none() => return How::NotContinued,
             (_, Some(3)) => Outcome::Down { family, why: why() },
             (_, Some(4)) => Outcome::Down { family: None, why: why() },
@@ -503,7 +505,7 @@ mod tests {
     fn every_end_is_told_from_the_others() {
         ends("E202", "v6", Some(3), "down");
         ends("E203", "", Some(4), "down");
-        ends("E103", "", Some(2), "down");
+        ends("E103", "", Some(2), "failed");
         ends("E401", "v6", Some(6), "down");
         ends("E208", "", Some(4), "refused");
         ends("E214", "", Some(7), "refused");

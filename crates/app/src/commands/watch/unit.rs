@@ -51,7 +51,8 @@ pub fn text(program: &Path, args: &WatchedArgs, typed: &[String]) -> Result<Stri
     let lines = UNIT.lines().filter_map(|text| match (text, &config) {
         (text, _) if text.starts_with(START) => Some(format!("{START}{line}")),
         (text, Some(path)) if text.starts_with(CREDENTIAL) => {
-            Some(format!("{CREDENTIAL}{}", path.display()))
+            // What stands behind a % would be a specifier (systemd.unit(5)).
+            Some(format!("{CREDENTIAL}{}", path.display().to_string().replace('%', "%%")))
         }
         (text, None) if text.starts_with(CREDENTIAL) => None,
         (text, _) => Some(text.to_owned()),
@@ -109,6 +110,8 @@ mod tests {
             let started = line(&text, START).unwrap();
             assert!(started.ends_with(HANDED), "{started}");
         }
+        let text = unit(&["--config", "/tmp/a%h b.toml", "--unit"]);
+        assert_eq!(line(&text, CREDENTIAL), Some("/tmp/a%%h b.toml"));
     }
 
     #[test]

@@ -220,10 +220,10 @@ less.",
         text: "\
 With --against a short test over each family comes before anything is measured.
 A server of iperf3 takes one client at a time (v6gap waits for it up to a
-minute, and ends with E204 then; --no-wait does so at once) and listens on port
-5201 unless -p names another one. One that was started with -4, -6 or -B answers
-over one family only: start it without them. A server that wants a password is
-not spoken to.",
+minute, with --no-wait 1 s, and ends with E204 then) and listens on port 5201
+unless -p names another one. One that was started with -4, -6 or -B answers over
+one family only: start it without them. A server that wants a password is not
+spoken to.",
     },
     Topic {
         name: "E216",
