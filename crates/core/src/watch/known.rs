@@ -161,7 +161,8 @@ impl Known {
             // Nobody counted what it moved: a watch that is killed again and again must not move
             // more than its budget for that.
             Outcome::BrokenOff => {
-                self.past(&ended.path, ended.kind).map_or(0, |past| past.bytes_most)
+                let most = self.past(&ended.path, ended.kind).map_or(0, |past| past.bytes_most);
+                most.max(ended.bytes)
             }
             _ => ended.bytes,
         };

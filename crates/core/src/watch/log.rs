@@ -110,7 +110,8 @@ pub struct Ended {
     /// The run that it measured into, if it came so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
-    /// Payload bytes that it moved, both ways together.
+    /// Payload bytes that it moved, both ways together; of one that was broken off, what it was
+    /// expected to take at most.
     pub bytes: u64,
     /// What it measured itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

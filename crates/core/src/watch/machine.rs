@@ -110,9 +110,16 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A watch that goes on from what is known of it, at `now`. `watcher` is who watches: two that
-    /// watch the same path have other phases.
-    pub fn new(watch: Watch, known: Known, watcher: &str, now: Moment) -> Self {
+    /// A watch that goes on from what is known of it, at `now`. `expected` has what the visits of a
+    /// kind to a path, by its number, are expected to take at most, in bytes. `watcher` is who
+    /// watches: two that watch the same path have other phases.
+    pub fn new(
+        watch: Watch,
+        expected: &[(usize, Kind, u64)],
+        known: Known,
+        watcher: &str,
+        now: Moment,
+    ) -> Self {
         let mut tracks = Vec::new();
         for (path, of) in watch.paths.iter().enumerate() {
             for kind in Kind::ALL {
@@ -120,21 +127,15 @@ impl Machine {
                 let name = format!("{watcher}\n{}\n{}", of.name, kind.name());
                 let hash = SipHasher24::new_with_key(&[0; 16]).hash(name.as_bytes());
                 let phase_ns = hash % period_ns;
-                let (due_ns, expected_bytes) = (0, 0);
+                let is_it = |of: &&(usize, Kind, u64)| (of.0, of.1) == (path, kind);
+                let expected_bytes = expected.iter().find(is_it).map_or(0, |of| of.2);
+                let due_ns = 0;
                 tracks.push(Track { path, kind, period_ns, phase_ns, due_ns, expected_bytes });
             }
         }
         let mut machine = Machine { watch, tracks, known, turn: Turn::Free, unsaved: Vec::new() };
         machine.begin(now);
         machine
-    }
-
-    /// What the visits of a kind to a path are expected to take at most, in bytes.
-    pub fn expect(&mut self, path: usize, kind: Kind, bytes: u64) {
-        let mut tracks = self.tracks.iter_mut();
-        if let Some(track) = tracks.find(|track| (track.path, track.kind) == (path, kind)) {
-            track.expected_bytes = bytes;
-        }
     }
 
     /// What is watched.
@@ -237,6 +238,9 @@ impl Machine {
             // What it measured is in the run of its day, if that had begun.
             let run = self.known.past(&path, kind).and_then(|past| past.run.clone());
             let run = run.filter(|(day, _)| *day == day_of(began_unix_ns)).map(|(_, run)| run);
+            let is_it = |of: &&Track| of.kind == kind && self.watch.paths[of.path].name == path;
+            // Nobody counted what it moved, which may be as much as was expected.
+            let bytes = self.tracks.iter().find(is_it).map_or(0, |track| track.expected_bytes);
             self.log(Logged::Ended(Box::new(Ended {
                 at_unix_ns: now.unix_ns,
                 began_unix_ns,
@@ -244,7 +248,7 @@ impl Machine {
                 kind,
                 outcome: Outcome::BrokenOff,
                 run,
-                bytes: 0,
+                bytes,
                 seen: Vec::new(),
                 answers: Vec::new(),
                 noted: Noted::default(),

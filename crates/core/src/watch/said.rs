@@ -51,6 +51,20 @@ pub struct Came {
     pub facts: Vec<Fact>,
 }
 
+impl Came {
+    /// One that could not even be begun, for that reason in words.
+    pub fn failed(why: String) -> Self {
+        Came {
+            how: How::Ended(Outcome::Failed { why }),
+            bytes: 0,
+            seen: Vec::new(),
+            answers: Vec::new(),
+            noted: Noted::default(),
+            facts: Vec::new(),
+        }
+    }
+}
+
 /// How a visit ended, before it is known what follows from that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {

@@ -83,8 +83,18 @@ impl Sim {
 
     /// The watch that goes on from a log.
     fn resumed(watch: Watch, log: Vec<Logged>, now_ns: u64) -> Self {
+        Self::expecting(&[], watch, log, now_ns)
+    }
+
+    /// The same with what visits are expected to take.
+    fn expecting(
+        expected: &[(usize, Kind, u64)],
+        watch: Watch,
+        log: Vec<Logged>,
+        now_ns: u64,
+    ) -> Self {
         let now = at(now_ns);
-        let machine = Machine::new(watch, folded(&log), "this host", now);
+        let machine = Machine::new(watch, expected, folded(&log), "this host", now);
         let mut sim = Sim { machine, now, log, runs: 0 };
         sim.keep();
         sim
@@ -375,7 +385,7 @@ fn a_run_that_cannot_be_continued_gives_way_to_another_at_once() {
 #[test]
 fn two_hosts_that_watch_the_same_begin_at_other_times() {
     let due = |watcher: &str| {
-        let mut machine = Machine::new(three(), Known::default(), watcher, at(START_NS));
+        let mut machine = Machine::new(three(), &[], Known::default(), watcher, at(START_NS));
         let Action::Wait(until_ns) = machine.next(at(START_NS), false) else { panic!("{watcher}") };
         until_ns
     };
@@ -398,6 +408,25 @@ fn whoever_stops_it_between_visits_or_waiting_ends_it() {
     sim.keep();
     one_at_a_time(&sim.log);
     assert_eq!(over(&sim.log).last().unwrap().outcome, Outcome::Stopped);
+}
+
+/// Nobody counts what a visit moves that is killed, and of the first ones nothing is known but what
+/// was expected.
+#[test]
+fn visits_that_are_killed_from_the_first_one_on_keep_the_budget() {
+    let mut draft = draft(&[("a", "15 min", None)]);
+    draft.budget = Some("10 MB/day".to_owned());
+    let watch = check(&draft).unwrap();
+    let expected = [(0, Kind::Light, 3_000_000)];
+    let (mut log, mut now_ns, end_ns) = (Vec::new(), START_NS, START_NS + DAY_NS / 2);
+    while now_ns < end_ns {
+        let mut sim = Sim::expecting(&expected, watch.clone(), log, now_ns);
+        sim.until(end_ns, &mut || true, &mut |_, _| measured(3_000_000));
+        (log, now_ns) = (sim.log, sim.now.unix_ns + SECOND_NS);
+    }
+    assert_eq!(begun(&log).len(), 3);
+    assert!(over(&log).iter().all(|ended| ended.outcome == Outcome::BrokenOff));
+    assert_eq!(folded(&log).spent.on(day_of(START_NS)), 9_000_000);
 }
 
 /// A generator for the tests below, whose seeds proptest prints.
@@ -462,11 +491,11 @@ proptest! {
     fn budgets_hold(seed: u64, budget_mb in 1_u64..40) {
         let mut draft = draft(&[("a", "15 min", None), ("b", "20 min", Some("2 h"))]);
         draft.budget = Some(alloc::format!("{budget_mb} MB/day"));
-        let mut sim = Sim::new(check(&draft).unwrap());
         let most = |kind| match kind { Kind::Light => 100_000, Kind::Throughput => 5_000_000 };
-        for (path, kind) in [(0, Kind::Light), (1, Kind::Light), (1, Kind::Throughput)] {
-            sim.machine.expect(path, kind, most(kind));
-        }
+        let kinds = [(0, Kind::Light), (1, Kind::Light), (1, Kind::Throughput)];
+        let expected = kinds.map(|(path, kind)| (path, kind, most(kind)));
+        let watch = check(&draft).unwrap();
+        let mut sim = Sim::expecting(&expected, watch, Vec::new(), START_NS);
         let mut chance = Chance(seed);
         sim.run_for(3 * DAY_NS, &mut |visit, _| measured(chance.below(most(visit.kind) + 1)));
         let mut days: BTreeMap<u64, u64> = BTreeMap::new();

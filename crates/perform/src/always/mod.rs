@@ -133,13 +133,11 @@ pub fn watch(
     let log = store.open_watch_log()?;
     let expected = expected(&watch, program)?;
     let Lately { known, followed } = lately(store)?;
-    let machine = Machine::new(watch, known, &this_host().name, now());
+    let bytes: Vec<(usize, Kind, u64)> =
+        expected.iter().map(|of| (of.path, of.kind, of.expected.bytes)).collect();
+    let machine = Machine::new(watch, &bytes, known, &this_host().name, now());
     let teller = on_change.map(Teller::start).transpose().map_err(WatchTrouble::Teller)?;
     let mut going = Going { machine, expected, program, log, followed, teller, told, stop };
-    for at in 0..going.expected.len() {
-        let OfPath { path, kind, expected } = &going.expected[at];
-        going.machine.expect(*path, *kind, expected.bytes);
-    }
     going.keep()?;
     let ended = going.go_on();
     let kept = going.end_telling();

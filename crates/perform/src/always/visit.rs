@@ -2,6 +2,7 @@
 
 use super::{Going, OfPath, TURN_NS, WatchTrouble, now};
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::ChildStdout;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::Builder;
@@ -41,8 +42,12 @@ impl Going<'_> {
         let mut words = path.line(visit.kind, visit.continued.as_ref());
         words.extend(HEARD.map(str::to_owned));
         let trouble = |source| WatchTrouble::Program { program: self.program.to_owned(), source };
-        let (apart, output) = apart::start(self.program, &words).map_err(trouble)?;
-        let heard = listen(output).map_err(trouble)?;
+        // Processes are short for a moment, or a package puts another program in its place: the
+        // next visit is begun all the same.
+        let (apart, heard) = match start(self.program, &words) {
+            Ok(started) => started,
+            Err(source) => return Ok(Came::failed(trouble(source).to_string())),
+        };
         let now_ns = clock::now_ns();
         // A run may take twice its time where its rounds are long.
         let stop_at_ns = now_ns.saturating_add(2 * time_ns + PATIENCE_NS);
@@ -99,6 +104,20 @@ impl Process {
     }
 }
 
+/// Starts the program, with its lines as they come.
+fn start(program: &Path, words: &[String]) -> std::io::Result<(Apart, Receiver<String>)> {
+    let (mut apart, output) = apart::start(program, words)?;
+    match listen(output) {
+        Ok(heard) => Ok((apart, heard)),
+        Err(error) => {
+            apart.kill();
+            // The system tells of it or has forgotten it.
+            let _ = apart.wait();
+            Err(error)
+        }
+    }
+}
+
 /// The lines of a process as they come, to its end.
 fn listen(output: ChildStdout) -> std::io::Result<Receiver<String>> {
     let (says, heard) = channel();
@@ -114,3 +133,6 @@ fn listen(output: ChildStdout) -> std::io::Result<Receiver<String>> {
     Builder::new().spawn(read)?;
     Ok(heard)
 }
+
+#[cfg(test)]
+mod tests;
