@@ -233,7 +233,8 @@ fn read_part(
     Ok(part)
 }
 
-fn line_too_long() -> RecordError {
+/// What is wrong with a line that is longer than any of this program.
+pub(crate) fn line_too_long() -> RecordError {
     let most = LINE_BYTES_MAX >> 20;
     RecordError::Malformed(format!("longer than {most} MiB, the most that is read of a line"))
 }

@@ -1,10 +1,14 @@
 //! Lines of a file, read one after the other into room that is used again and again.
 
 use crate::source::LINE_BYTES_MAX;
-use std::io::{ErrorKind, Read};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
 /// Room for what is read from the file at once, in bytes: fits in a processor's cache.
 pub(crate) const ROOM_BYTES: usize = 256 * 1024;
+
+/// Where the last newline is looked for, in bytes at a time.
+const TAIL_BYTES: usize = 1 << 16;
 
 /// What was read of a file and not looked at yet.
 #[derive(Default)]
@@ -28,7 +32,7 @@ pub(crate) enum Next<'a> {
 
 impl Room {
     /// The next line.
-    pub(crate) fn next_line(&mut self, file: &mut impl Read) -> std::io::Result<Next<'_>> {
+    pub(crate) fn next_line(&mut self, file: &mut impl Read) -> io::Result<Next<'_>> {
         let mut looked = self.start;
         loop {
             let rest = &self.bytes[looked..self.end];
@@ -49,7 +53,7 @@ impl Room {
 
     /// Moves what is left to the front and reads as much as fits; false at the end of the file. A
     /// line longer than the room gets more of it.
-    fn read_more(&mut self, file: &mut impl Read) -> std::io::Result<bool> {
+    fn read_more(&mut self, file: &mut impl Read) -> io::Result<bool> {
         self.bytes.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
@@ -78,4 +82,21 @@ fn newline(bytes: &[u8]) -> Option<usize> {
     let before = chunks.clone().take_while(|chunk| !found(chunk)).count() * 64;
     let length = bytes.get(before..)?.iter().position(is_newline)?;
     Some(before + length)
+}
+
+/// How many bytes lie before what follows the last newline.
+pub(crate) fn whole_bytes(file: &mut File) -> io::Result<u64> {
+    let mut end = file.metadata()?.len();
+    let mut room = vec![0; TAIL_BYTES];
+    while end > 0 {
+        let start = end.saturating_sub(TAIL_BYTES as u64);
+        let piece = &mut room[..(end - start) as usize];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(piece)?;
+        if let Some(at) = piece.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
 }

@@ -1,11 +1,13 @@
 //! The log of the watch: lines appended and synced in the folder `watch` beside the runs, one file
 //! for each four weeks, so that what is old can be put away. Whoever watches holds a lock.
 
-use crate::source::{JOURNAL_BYTES_MAX, Named, Source};
+use crate::journal::line_too_long;
+use crate::lines::{Next, Room, whole_bytes};
+use crate::source::{Named, Source};
 use crate::write::{make_private, sync_folder};
 use crate::{Store, StoreError};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use v6gap_core::record::RecordError;
 use v6gap_core::watch::DAY_NS;
@@ -57,7 +59,7 @@ impl Store {
     /// before it come, too. A line that is still being written is left out.
     ///
     /// # Errors
-    /// If a file cannot be read, is too long, or holds a line that is no entry.
+    /// If a file cannot be read, or holds a line that is no entry or too long.
     pub fn read_watch_log(
         &self,
         since_unix_ns: u64,
@@ -112,17 +114,7 @@ fn opened(path: &Path, number: u64) -> Result<(u64, File, u64), StoreError> {
         path.parent().map_or(Ok(()), sync_folder)?;
     }
     let mut file = Source::open_stored(path)?;
-    let mut good_bytes = 0;
-    let mut lines = BufReader::new(&file);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = lines.read_until(b'\n', &mut line).map_err(StoreError::io("read", path))?;
-        if !line.ends_with(b"\n") {
-            break;
-        }
-        good_bytes += read as u64;
-    }
+    let good_bytes = whole_bytes(&mut file).map_err(StoreError::io("read", path))?;
     cut(&mut file, good_bytes).map_err(StoreError::io("mend", path))?;
     Ok((number, file, good_bytes))
 }
@@ -149,18 +141,18 @@ fn file(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("{number}{ENDING}"))
 }
 
+/// Entry by entry, so that a file may be of any length: that of a path on this host itself, visited
+/// each second, has gigabytes.
 fn read(path: &Path, take: &mut dyn FnMut(Logged)) -> Result<(), StoreError> {
-    let source = Source::open(path, Named::ByUs)?;
-    if source.bytes.is_some_and(|bytes| bytes > JOURNAL_BYTES_MAX) {
-        return Err(StoreError::unfit(path, "is longer than any log of four weeks"));
-    }
-    let mut lines = BufReader::new(source);
-    let mut line = Vec::new();
+    let mut source = Source::open(path, Named::ByUs)?;
+    let mut room = Room::default();
     for number in 1.. {
-        line.clear();
-        lines.read_until(b'\n', &mut line).map_err(StoreError::io("read", path))?;
-        let Some(whole) = line.strip_suffix(b"\n") else { break };
         let wrong = |source| StoreError::Record { path: path.to_owned(), line: number, source };
+        let whole = match room.next_line(&mut source).map_err(StoreError::io("read", path))? {
+            Next::Line(line) => line,
+            Next::End => break,
+            Next::TooLong => return Err(wrong(line_too_long())),
+        };
         let text = std::str::from_utf8(whole);
         let text = text.map_err(|e| wrong(RecordError::Malformed(e.to_string())))?;
         take(log::decode(text).map_err(wrong)?);
@@ -240,6 +232,20 @@ mod tests {
             store.open_watch_log().unwrap().append(&missed).unwrap();
             assert_eq!(fs::read(&path).unwrap(), whole, "{length}");
         }
+    }
+
+    /// A hole of 3 GiB takes no room on the disk; whoever reads it stops at the longest line.
+    #[test]
+    fn a_file_may_be_of_any_length_and_a_line_not() {
+        let scratch = Scratch::new("watch-long");
+        let store = Store::at(&scratch.0);
+        store.open_watch_log().unwrap().append(&entry(1)).unwrap();
+        let path = store.data().join(FOLDER).join("0.jsonl");
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(3 << 30).unwrap();
+        let mut found = Vec::new();
+        let error = store.read_watch_log(0, &mut |entry| found.push(entry)).unwrap_err();
+        assert!(matches!(error, StoreError::Record { line: 2, .. }), "{error}");
+        assert_eq!(found, [entry(1)]);
     }
 
     #[test]

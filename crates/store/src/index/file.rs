@@ -1,13 +1,13 @@
 //! The file of an index: read by several threads, and written by one process at a time.
 
 use super::{INDEX, Row};
-use crate::lines::{Next, Room};
+use crate::lines::{Next, Room, whole_bytes};
 use crate::source::{Named, Source};
 use crate::summary;
 use crate::write::{PARTIAL, lock, open_or_make, remove_file, write_pieces};
 use crate::{Head, Store, StoreError};
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::thread::Builder;
@@ -23,9 +23,6 @@ const LONG_BYTES: u64 = 1 << 20;
 
 /// Most threads that read it.
 const READERS_MAX: u64 = 8;
-
-/// Where the last newline is looked for, in bytes at a time.
-const TAIL_BYTES: usize = 1 << 16;
 
 /// What an index file holds, in its order.
 #[derive(Default)]
@@ -161,21 +158,4 @@ impl Store {
             }
         }
     }
-}
-
-/// How many bytes lie before what follows the last newline.
-fn whole_bytes(file: &mut File) -> io::Result<u64> {
-    let mut end = file.metadata()?.len();
-    let mut room = vec![0; TAIL_BYTES];
-    while end > 0 {
-        let start = end.saturating_sub(TAIL_BYTES as u64);
-        let piece = &mut room[..(end - start) as usize];
-        file.seek(SeekFrom::Start(start))?;
-        file.read_exact(piece)?;
-        if let Some(at) = piece.iter().rposition(|&byte| byte == b'\n') {
-            return Ok(start + at as u64 + 1);
-        }
-        end = start;
-    }
-    Ok(0)
 }
