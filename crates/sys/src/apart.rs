@@ -19,6 +19,10 @@ const LOOK: Duration = Duration::from_millis(20);
 pub struct Apart {
     child: Child,
     input: Option<ChildStdin>,
+    /// Whether it leads a group of its own, in which is what it starts itself.
+    leads: bool,
+    /// Whether the system told that it has ended: its number may be another's since.
+    is_over: bool,
 }
 
 /// What a program said that has ended.
@@ -43,7 +47,7 @@ pub fn start(program: &Path, arguments: &[String]) -> io::Result<(Apart, ChildSt
     let mut child = command.spawn()?;
     let input = child.stdin.take();
     let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-    Ok((Apart { child, input }, output))
+    Ok((Apart { child, input, leads: true, is_over: false }, output))
 }
 
 /// A program that is given its input and heard on both its outputs.
@@ -72,7 +76,8 @@ pub fn start_heard(program: &Path, arguments: &[String], asks: bool) -> io::Resu
     let (Some(input), Some(output), Some(errors)) = (input, output, errors) else {
         return Err(io::ErrorKind::BrokenPipe.into());
     };
-    Ok(Heard { apart: Apart { child, input: None }, input, output, errors })
+    let apart = Apart { child, input: None, leads: !asks, is_over: false };
+    Ok(Heard { apart, input, output, errors })
 }
 
 /// Runs `program` to its end, without anything to read.
@@ -121,18 +126,23 @@ pub fn feed(
     }
 }
 
-/// Ends a program at once with all that it started, as a shell does others: its group. Its exit
-/// code, or `None` if it was killed.
+/// Ends a program at once with all that it started. Its exit code, or `None` if it was killed.
 fn end(child: &mut Child) -> Option<i32> {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, Signal, kill_process_group};
-        // It has not been waited for, so that its number is still its own.
-        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-    }
+    end_group(child);
     // It can only have ended before.
     let _ = child.kill();
     child.wait().ok()?.code()
+}
+
+/// Ends the group of a program, as a shell does others. It has not been waited for, so that its
+/// number is still its own.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "there are no such groups"))]
+fn end_group(child: &Child) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    }
 }
 
 fn prepared(program: &Path, arguments: &[String]) -> Command {
@@ -158,8 +168,13 @@ impl Apart {
         self.input = None;
     }
 
-    /// Ends it at once, if it has not ended.
+    /// Ends it at once, if it has not ended, and with it what it started itself, which could hold
+    /// its pipes for as long as it likes; of one that [`start_heard`] had ask, it alone.
     pub fn kill(&mut self) {
+        // What it started may live on when it has ended itself.
+        if self.leads && !self.is_over {
+            end_group(&self.child);
+        }
         // It can only have ended before.
         let _ = self.child.kill();
     }
@@ -169,7 +184,8 @@ impl Apart {
     /// # Errors
     /// If the system does not tell.
     pub fn is_over(&mut self) -> io::Result<bool> {
-        Ok(self.child.try_wait()?.is_some())
+        self.is_over = self.child.try_wait()?.is_some();
+        Ok(self.is_over)
     }
 
     /// Waits for its end: its exit code, or `None` if it was killed.
@@ -214,6 +230,27 @@ mod tests {
         apart.kill();
         assert_eq!(apart.wait().unwrap(), None);
         assert!(start(Path::new("/no/such/program"), &[]).is_err());
+    }
+
+    /// A wrapper is a shell that waits for another program, which has its pipes, too.
+    #[test]
+    fn what_it_started_has_no_pipe_of_it_any_more_when_it_is_killed() {
+        use std::io::Read;
+        for (lines, exit) in
+            [("echo begun; sleep 600; true", None), ("sleep 600 & echo begun", Some(0))]
+        {
+            let heard = start_heard(Path::new("/bin/sh"), &script(lines), false).unwrap();
+            let Heard { mut apart, mut output, mut errors, .. } = heard;
+            let mut begun = [0; 6];
+            output.read_exact(&mut begun).unwrap();
+            apart.kill();
+            let (mut out, mut err) = (String::new(), String::new());
+            output.read_to_string(&mut out).unwrap();
+            errors.read_to_string(&mut err).unwrap();
+            assert_eq!((&begun, out.as_str(), err.as_str()), (b"begun\n", "", ""));
+            let ended = apart.wait().unwrap();
+            assert!(ended.is_none() || ended == exit, "{lines}: {ended:?}");
+        }
     }
 
     #[test]

@@ -44,6 +44,7 @@ impl From<Trouble> for Failure {
             }
             Trouble::NoAddress { said } => no_address(&said),
             Trouble::Complaint { side, host, said } => complained(side, host.as_ref(), *said),
+            Trouble::Late { host } => late(host.as_ref()),
             Trouble::Here { why } => Failure::unexpected(why),
             Trouble::Stopped => Failure::uncoded(
                 Outcome::Interrupted,
@@ -88,6 +89,17 @@ fn saying(failure: Failure, said: &str) -> Failure {
 
 fn try_ssh(failure: Failure, host: &Host, said: &str) -> Failure {
     saying(failure, said).run(format!("ssh {host} true"), "must work without v6gap")
+}
+
+fn late(host: Option<&Host>) -> Failure {
+    let place = host.map_or("this host".to_owned(), Host::to_string);
+    let what = format!("{place} took minutes longer than it was to measure, and was stopped");
+    let failure = Failure::new("E222", Outcome::Peer, what)
+        .likely("it is very busy, or something on the path holds the measurement up.");
+    match host {
+        Some(host) => failure.run(format!("ssh {host} uptime"), "how busy it is"),
+        None => failure.run("uptime", "how busy it is"),
+    }
 }
 
 fn not_copied(host: &Host, why: NotCopied, said: &str) -> Failure {
@@ -192,6 +204,7 @@ mod tests {
             of(NotCopied::NotWhole),
             Trouble::NotRun { host: host.clone(), said: said.clone() },
             Trouble::NoAddress { said: String::new() },
+            Trouble::Late { host: Some(host.clone()) },
             Trouble::Kept { host: host.clone(), jobs },
         ];
         for trouble in troubles {

@@ -66,6 +66,8 @@ pub enum Came {
     Failed(Trouble),
     /// Somebody wants it to stop.
     Stop,
+    /// It takes longer than it may, and is stopped for that.
+    Late,
 }
 
 /// How it came out.
@@ -223,6 +225,7 @@ impl Machine {
             Came::Closed => self.is_closed = true,
             Came::Failed(trouble) => self.failed(trouble),
             Came::Stop => self.stopped = true,
+            Came::Late => self.late(),
         }
     }
 
@@ -258,6 +261,14 @@ impl Machine {
             Do::Look(_) | Do::Copy(_) | Do::Try(_) | Do::Hear | Do::Stop(_) | Do::End => {}
         }
         self.fail(trouble);
+    }
+
+    /// Who was stopped by somebody is late for no reason of its own.
+    fn late(&mut self) {
+        if !self.stopped {
+            let host = self.hosts.from.clone();
+            self.fail(Trouble::Late { host });
+        }
     }
 
     /// The first trouble is the cause of others.

@@ -181,6 +181,11 @@ pub enum Trouble {
         /// In words.
         why: String,
     },
+    /// It took minutes longer than it was to measure, and was stopped.
+    Late {
+        /// The host that measured; `None` is this one.
+        host: Option<Host>,
+    },
     /// Somebody stopped it before anything was measured.
     Stopped,
     /// Results lie there that were never fetched.

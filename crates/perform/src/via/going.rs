@@ -1,7 +1,7 @@
 //! Does what the machine asks for: one command after the other, and while it is measured, hearing
 //! both ends.
 
-use super::process::{Answer, PIECES_MAX, Piece, Process, Question, TURN};
+use super::process::{Answer, END_NS, PIECES_MAX, Piece, Process, Question, TURN};
 use super::{ASKED_NS, Asked, Done, Drawn, Program, SILENCE_NS, Tidings, answered, no_ssh};
 use crate::facts::this_host;
 use std::net::IpAddr;
@@ -333,8 +333,9 @@ impl<'a> Going<'a> {
     /// Hears both ends for a moment, or until one says something.
     fn hear(&mut self) {
         let now_ns = clock::now_ns();
-        if now_ns >= self.stop_at_ns {
-            self.machine.came(Came::Stop);
+        if now_ns >= self.stop_at_ns && self.machine.is_there(Side::From) {
+            self.stop_at_ns = u64::MAX;
+            self.machine.came(Came::Late);
         }
         for side in Side::BOTH {
             let end = self.end(side);
@@ -342,6 +343,10 @@ impl<'a> Going<'a> {
                 && now_ns >= at_ns
             {
                 process.kill();
+                // Whoever left its group may hold its pipes.
+                if now_ns.saturating_sub(at_ns) > END_NS {
+                    self.over(side);
+                }
             }
         }
         match self.hears.recv_timeout(TURN) {

@@ -25,7 +25,7 @@ const ERRORS_BYTES_MAX: usize = 16 << 10;
 pub(super) const TURN: Duration = Duration::from_millis(200);
 
 /// How long a process may live whose output is over, in ns.
-const END_NS: u64 = 5_000_000_000;
+pub(super) const END_NS: u64 = 5_000_000_000;
 
 /// How long the rest of standard error may take: who shares its connection keeps that open.
 const REST: Duration = Duration::from_millis(300);
@@ -183,6 +183,7 @@ impl Question<'_> {
         let gone = Arc::new(AtomicU64::new(0));
         self.feed(&mut process, &gone)?;
         let (mut last_ns, mut last_gone) = (clock::now_ns(), 0);
+        let mut killed_ns = None;
         loop {
             match hears.recv_timeout(TURN) {
                 Ok(((), piece)) if piece.is_empty() => break,
@@ -190,6 +191,7 @@ impl Question<'_> {
                     last_ns = clock::now_ns();
                     if !heard(&piece) {
                         process.kill();
+                        killed_ns.get_or_insert(last_ns);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -201,8 +203,14 @@ impl Question<'_> {
                 sent(now_gone);
             }
             let stopped = self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
-            if stopped || clock::now_ns().saturating_sub(last_ns) > self.silence_ns {
+            let now_ns = clock::now_ns();
+            if stopped || now_ns.saturating_sub(last_ns) > self.silence_ns {
                 process.kill();
+                killed_ns.get_or_insert(now_ns);
+            }
+            // What a wrapper started that asks lives on, and may hold its pipes.
+            if killed_ns.is_some_and(|at_ns| now_ns.saturating_sub(at_ns) > END_NS) {
+                break;
             }
         }
         process.end()

@@ -275,6 +275,14 @@ is removed when the result was fetched. --forget removes none that was not: look
 at them, or remove the folder by hand.",
     },
     Topic {
+        name: "E222",
+        title: "a measurement by ssh took too long",
+        text: "\
+What measures by --via ssh may take twice its time and three minutes more, to
+connect, to look at the path and to analyse. It is stopped after its present
+block then. What was measured until then is fetched and kept.",
+    },
+    Topic {
         name: "E301",
         title: "network namespaces are refused",
         text: "\

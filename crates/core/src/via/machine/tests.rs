@@ -24,6 +24,8 @@ struct World {
     fails: Option<(usize, bool)>,
     /// The step before which somebody stops it.
     stops: Option<usize>,
+    /// The step before which its time is over.
+    late: Option<usize>,
     /// Whether the server says no.
     refuses: bool,
     serves: bool,
@@ -134,6 +136,9 @@ fn played(hosts: PerSide<Option<Host>>, world: &mut World) -> (Vec<Do>, Ended) {
         if world.stops == Some(world.steps) {
             machine.came(Came::Stop);
         }
+        if world.late == Some(world.steps) {
+            machine.came(Came::Late);
+        }
         let what = machine.next();
         if what == Do::End {
             break;
@@ -233,4 +238,18 @@ fn stopping_keeps_what_was_measured() {
             None => assert_eq!(ended.trouble, Some(Trouble::Stopped), "{at} {done:?}"),
         }
     }
+}
+
+/// Nobody stopped it: it is an error, also where there is a result, and no other end is.
+#[test]
+fn what_takes_too_long_is_stopped_fetched_and_said_to_be_late() {
+    let mut world = World { late: Some(12), ..World::default() };
+    let (done, ended) = played(both(), &mut world);
+    assert!(done.contains(&Do::Stop(Side::From)) && done.contains(&Do::Fetch(run())), "{done:?}");
+    assert!(!world.serves && !world.measures && world.stored == 0, "{done:?}");
+    let trouble = Some(Trouble::Late { host: host("a") });
+    assert_eq!(ended, Ended { run: Some(run()), left: None, trouble, stopped: false });
+    let mut world = World { stops: Some(11), late: Some(12), ..World::default() };
+    let (_, ended) = played(both(), &mut world);
+    assert_eq!((ended.trouble, ended.stopped), (None, true));
 }
