@@ -415,5 +415,8 @@ fn payload() -> Panel {
 }
 
 fn addresses() -> Panel {
-    Panel::new("table", "Addresses", vec![now(format!("v6gap_path_info{{{PATH}}}"))])
+    let expr = format!(
+        "v6gap_path_info{{{PATH}}} * on (from, instance) group_left (version) v6gap_build_info"
+    );
+    Panel::new("table", "Addresses", vec![now(expr)])
 }

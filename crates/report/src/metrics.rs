@@ -96,7 +96,7 @@ const fn counter(
     Row { name, counts: true, help, series }
 }
 
-static TABLE: [Row; 21] = [
+static TABLE: [Row; 22] = [
     gauge("v6gap_rtt_seconds", "Round trip in the last visit", |all| {
         of_values(all, Metric::Rtt, 1.0)
     }),
@@ -137,6 +137,10 @@ static TABLE: [Row; 21] = [
         of_paths(all, |path| Some(seconds(path.every_ns)))
     }),
     gauge("v6gap_path_info", "Where a path leads", info),
+    gauge("v6gap_build_info", "Which version of the program watches", |all| {
+        let labels = vec![("from", &*all.from), ("version", &*all.version)];
+        vec![Series { labels, value: 1.0 }]
+    }),
     counter("v6gap_windows_total", "Visits that were due, by what became of them", windows),
     counter("v6gap_blocks_discarded_total", "Discarded blocks, by the gate", |all| {
         per_path(all, |path| path.counted.discarded.iter().map(|(gate, n)| ("gate", &**gate, *n)))

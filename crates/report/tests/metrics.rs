@@ -52,13 +52,15 @@ fn watched() -> Metrics {
         ..OfPath::default()
     };
     let paths = [("lab-b".to_owned(), measured), ("na\"s\\\n".to_owned(), down)];
-    Metrics { from: "lab-a".to_owned(), paths: paths.into() }
+    Metrics { from: "lab-a".to_owned(), version: "1.0".to_owned(), paths: paths.into() }
 }
 
 #[test]
 fn what_is_scraped() {
     check("metrics.txt", &text(&watched()));
-    assert_eq!(text(&Metrics::new("lab-a")), "");
+    let nothing = text(&Metrics::new("lab-a", "1.0"));
+    let series: Vec<&str> = nothing.lines().filter(|line| !line.starts_with("# ")).collect();
+    assert_eq!(series, ["v6gap_build_info{from=\"lab-a\",version=\"1.0\"} 1.0"]);
 }
 
 /// Each line is a description or one value of one series, whatever a path is called.

@@ -75,6 +75,10 @@ fn a_visit_is_scraped_once_it_was_said() {
     );
     sandbox.write("watch.toml", &file);
     let mut watch = Scraped::start(&sandbox, "watch --config watch.toml --listen [::1]:0");
+    // Before the first visit its paths are told.
+    let text = watch.text();
+    assert_eq!(value(&text, "v6gap_path_info", &["to=\"here\"", "host=\"here\""]), 1.0);
+    assert_eq!(value(&text, "v6gap_build_info", &["version=\""]), 1.0);
     watch.until("  here  measured");
     watch.until("  here  measured");
     let text = watch.text();

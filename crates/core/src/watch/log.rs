@@ -3,9 +3,10 @@
 //!
 //! docs/watch.md describes the form; a later version adds fields and kinds of entry.
 
-use super::{Kind, With};
+use super::{Kind, Watch, WatchedPath, With};
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
+use crate::plan::check::share;
 use crate::record::{RecordError, RunId};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -44,6 +45,27 @@ pub struct Watching {
     pub budget_bytes: Option<u64>,
     /// What is watched.
     pub paths: Vec<Listed>,
+}
+
+impl Watching {
+    /// That this watch is begun then, in ns since the Unix epoch.
+    pub fn of(watch: &Watch, at_unix_ns: u64) -> Self {
+        let listed = |path: &WatchedPath| Listed {
+            name: path.name.clone(),
+            host: path.host.clone(),
+            with: path.with,
+            every_ns: path.every_ns,
+            throughput_every_ns: path.throughput_every_ns,
+            // They were checked with the watch.
+            margins: path
+                .margins
+                .iter()
+                .filter_map(|(metric, text)| Some((*metric, share("margin", text).ok()?)))
+                .collect(),
+        };
+        let paths = watch.paths.iter().map(listed).collect();
+        Watching { at_unix_ns, budget_bytes: watch.budget_bytes, paths }
+    }
 }
 
 /// A path that is watched.

@@ -12,11 +12,10 @@
 
 use super::known::{Known, Past};
 use super::log::{
-    Began, Cause, Ended, Listed, Logged, Measures, Missed, Noted, Notified, Outcome, Watching,
+    Began, Cause, Ended, Logged, Measures, Missed, Noted, Notified, Outcome, Watching,
 };
 use super::said::{Came, How};
-use super::{DAY_NS, Kind, Moment, SECOND_NS, Watch, WatchedPath, day_of};
-use crate::plan::check::share;
+use super::{DAY_NS, Kind, Moment, SECOND_NS, Watch, day_of};
 use crate::record::RunId;
 use alloc::boxed::Box;
 use alloc::format;
@@ -216,19 +215,6 @@ impl Machine {
 
     /// Goes on from the log: what was under way was broken off.
     fn begin(&mut self, now: Moment) {
-        let listed = |path: &WatchedPath| Listed {
-            name: path.name.clone(),
-            host: path.host.clone(),
-            with: path.with,
-            every_ns: path.every_ns,
-            throughput_every_ns: path.throughput_every_ns,
-            // They were checked with the watch.
-            margins: path
-                .margins
-                .iter()
-                .filter_map(|(metric, text)| Some((*metric, share("margin", text).ok()?)))
-                .collect(),
-        };
         let mut open = Vec::new();
         for (path, kinds) in &self.known.paths {
             let begun = kinds.iter().filter_map(|(kind, past)| Some((*kind, past.open_unix_ns?)));
@@ -255,9 +241,7 @@ impl Machine {
                 facts: Vec::new(),
             })));
         }
-        let paths = self.watch.paths.iter().map(listed).collect();
-        let (at_unix_ns, budget_bytes) = (now.unix_ns, self.watch.budget_bytes);
-        self.log(Logged::Watching(Watching { at_unix_ns, budget_bytes, paths }));
+        self.log(Logged::Watching(Watching::of(&self.watch, now.unix_ns)));
         for at in 0..self.tracks.len() {
             let last = self.past(at).and_then(|past| past.due_unix_ns);
             let track = &mut self.tracks[at];

@@ -18,6 +18,8 @@ use alloc::vec::Vec;
 pub struct Metrics {
     /// The host that watches.
     pub from: String,
+    /// The version of the program that does.
+    pub version: String,
     /// The paths that are watched, by name.
     pub paths: BTreeMap<String, OfPath>,
 }
@@ -90,9 +92,9 @@ pub fn measures(answers: &[Answer]) -> Vec<String> {
 }
 
 impl Metrics {
-    /// Nothing, of what the host of that name watches.
-    pub fn new(from: &str) -> Self {
-        Metrics { from: from.into(), paths: BTreeMap::new() }
+    /// Nothing, of what the host of that name watches with a program of that version.
+    pub fn new(from: &str, version: &str) -> Self {
+        Metrics { from: from.into(), version: version.into(), paths: BTreeMap::new() }
     }
 
     /// Takes note of an entry of what was before: of what was found, and of no count.
@@ -296,7 +298,7 @@ mod tests {
     }
 
     fn told(entries: &[Logged]) -> Metrics {
-        let mut metrics = Metrics::new("lab-a");
+        let mut metrics = Metrics::new("lab-a", "1.0");
         entries.iter().for_each(|entry| metrics.take(entry));
         metrics
     }
@@ -335,7 +337,7 @@ mod tests {
 
     #[test]
     fn what_was_before_is_shown_and_not_counted() {
-        let mut metrics = Metrics::new("lab-a");
+        let mut metrics = Metrics::new("lab-a", "1.0");
         [watching("b", None), measured()].iter().for_each(|entry| metrics.recall(entry));
         metrics.take(&watching("b", None));
         let path = &metrics.paths["lab-b"];

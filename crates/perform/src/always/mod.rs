@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use teller::{OnChange, Teller};
 use v6gap_core::watch::known::Known;
-use v6gap_core::watch::log::Logged;
+use v6gap_core::watch::log::{Logged, Watching};
 use v6gap_core::watch::machine::{Action, Machine};
 use v6gap_core::watch::metrics::Metrics;
 use v6gap_core::watch::said::Expected;
@@ -106,14 +106,17 @@ pub fn lately(store: &Store) -> Result<Lately, StoreError> {
     Ok(lately)
 }
 
-/// What metrics tell of it before anything happens: what was found lately, and no count.
+/// What metrics tell of a watch before anything happens: its paths, what was found of them lately,
+/// and no count.
 ///
 /// # Errors
 /// As [`lately`].
-pub fn metrics(store: &Store) -> Result<Metrics, StoreError> {
-    let mut metrics = Metrics::new(&this_host().name);
-    let since_unix_ns = clock::wall_ns().saturating_sub(BACK_NS);
+pub fn metrics(watch: &Watch, store: &Store) -> Result<Metrics, StoreError> {
+    let mut metrics = Metrics::new(&this_host().name, crate::VERSION);
+    let now_unix_ns = clock::wall_ns();
+    let since_unix_ns = now_unix_ns.saturating_sub(BACK_NS);
     store.read_watch_log(since_unix_ns, &mut |entry| metrics.recall(&entry))?;
+    metrics.recall(&Logged::Watching(Watching::of(watch, now_unix_ns)));
     Ok(metrics)
 }
 

@@ -2,6 +2,7 @@
 
 use v6gap_core::unit::{format_bytes, format_span};
 use v6gap_core::watch::log::{Answer, Cause, Ended, Logged, Outcome, Watching};
+use v6gap_judge::analysis::words;
 use v6gap_perform::always::Tidings;
 use v6gap_report::{changes, date};
 
@@ -32,22 +33,25 @@ impl Lines {
             }
             Tidings::Logged(Logged::Missed(missed)) => {
                 let (when, path) = (date(missed.at_unix_ns), &missed.path);
-                let visits = match missed.visits {
-                    1 => "1 visit was".to_owned(),
-                    n => format!("{n} visits were"),
-                };
+                let visits = counted(missed.visits, "visit");
+                let verb = if missed.visits == 1 { "was" } else { "were" };
                 let why = because(missed.why);
-                Some(format!("{when}  {path}  {visits} due and not made: {why}"))
+                Some(format!("{when}  {path}  {visits} {verb} due and not made: {why}"))
             }
             Tidings::Logged(Logged::Notified(notified)) => {
                 let (when, path) = (date(notified.at_unix_ns), &notified.path);
                 let (about, tries) = (notified.about.name(), notified.tries);
-                let told =
-                    |why| format!("{when}  {path}  {about} not told in {tries} tries: {why}");
+                let tries = if tries == 1 { "1 try".to_owned() } else { format!("{tries} tries") };
+                let told = |why| format!("{when}  {path}  {about} not told in {tries}: {why}");
                 notified.why.as_ref().map(told)
             }
         }
     }
+}
+
+/// How many there are of something, as in "1 visit" and "12 visits".
+pub fn counted(number: u64, noun: &str) -> String {
+    words::counted(usize::try_from(number).unwrap_or(usize::MAX), noun)
 }
 
 /// Why visits were not made.

@@ -6,6 +6,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::Builder;
+use v6gap_core::watch::Watch;
 use v6gap_core::watch::metrics::Metrics;
 use v6gap_perform::always::{self, Tidings};
 use v6gap_report::metrics::{CONTENT_TYPE, text};
@@ -19,11 +20,11 @@ pub struct Told {
 }
 
 impl Told {
-    /// Listens there and says so, with what is known of before.
+    /// Listens there and says so, with the paths and what is known of before.
     ///
     /// # Errors
     /// If the address cannot be listened on, or the log cannot be read.
-    pub fn start(listen: SocketAddr, store: &Store) -> Result<Self, Failure> {
+    pub fn start(listen: SocketAddr, watch: &Watch, store: &Store) -> Result<Self, Failure> {
         let refused = |error: io::Error| {
             Failure::new("E209", Outcome::Usage, format!("cannot tell metrics on {listen}"))
                 .seen(format!("{error}."))
@@ -32,9 +33,10 @@ impl Told {
                     "another port",
                 )
         };
-        let metrics = always::metrics(store)?;
+        let metrics = always::metrics(watch, store)?;
         let scrapes = Scrapes::bind(listen).map_err(refused)?;
         let page = Arc::new(Page::default());
+        page.put(text(&metrics));
         let (address, served) = (scrapes.address(), Arc::clone(&page));
         let thread = Builder::new().spawn(move || scrapes.serve(served, CONTENT_TYPE));
         thread.map_err(|e| Failure::unexpected(format!("cannot start a thread: {e}")))?;
@@ -101,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_change_that_is_shown_is_counted_once_and_no_outage_is() {
-        let mut told = Told { metrics: Metrics::new("lab-a"), page: Arc::default() };
+        let mut told = Told { metrics: Metrics::new("lab-a", "1.0"), page: Arc::default() };
         let (mut followed, mut shown) = (Followed::default(), 0);
         for entry in (0..=100).map(visit) {
             told.take(&Tidings::Logged(&entry));

@@ -41,7 +41,7 @@ fn go_on(args: &WatchedArgs, context: &Context) -> Result<Outcome, Failure> {
         return Ok(Outcome::Done);
     }
     let stop = session::interruptible()?;
-    let listen = watch.listen.map(|listen| Told::start(listen, &context.store));
+    let listen = watch.listen.map(|listen| Told::start(listen, &watch, &context.store));
     let mut metrics = listen.transpose()?;
     let mut lines = Lines::default();
     let mut told = |tidings: &always::Tidings<'_>| {

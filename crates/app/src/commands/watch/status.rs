@@ -1,6 +1,6 @@
 //! `watch status`: how all paths do, from the log of the watch.
 
-use super::lines::because;
+use super::lines::{because, counted};
 use crate::args::WatchStatusArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
@@ -116,12 +116,14 @@ fn notes(known: &Known, now_ns: u64) -> String {
             if let Some(Down { family, since_unix_ns, visits }) = past.down {
                 let (name, since, why) = (&path.name, date(since_unix_ns), &past.why);
                 let what = family.map_or(String::new(), |family| format!("{family} to "));
+                let visits = counted(visits, "visit");
                 out.push_str(&format!(
-                    "{what}\"{name}\" has not answered since {since} ({visits} visits): {why}\n"
+                    "{what}\"{name}\" has not answered since {since} ({visits}): {why}\n"
                 ));
             } else if past.failures > 0 {
-                let (name, failures, why) = (&path.name, past.failures, &past.why);
-                out.push_str(&format!("\"{name}\" was not measured {failures} times: {why}\n"));
+                let (name, why) = (&path.name, &past.why);
+                let times = counted(past.failures, "time");
+                out.push_str(&format!("\"{name}\" was not measured {times}: {why}\n"));
             }
         }
     }
@@ -129,7 +131,8 @@ fn notes(known: &Known, now_ns: u64) -> String {
     let Notices { told, lost, why } = &known.notices;
     if *lost > 0 {
         let all = told + lost;
-        out.push_str(&format!("{lost} of {all} changes and outages could not be told: {why}\n"));
+        let events = if all == 1 { "change or outage" } else { "changes and outages" };
+        out.push_str(&format!("{lost} of {all} {events} could not be told: {why}\n"));
     }
     out
 }
@@ -146,7 +149,9 @@ fn counts(known: &Known, now_ns: u64) -> String {
     let given_up = taken + missed.values().sum::<u64>();
     let due = begun + missed.values().sum::<u64>();
     let since = date(known.since_unix_ns.unwrap_or(now_ns));
-    let mut out = format!("{given_up} of {due} visits since {since} (UTC) were given up");
+    let due = counted(due, "visit");
+    let verb = if given_up == 1 { "was" } else { "were" };
+    let mut out = format!("{given_up} of {due} since {since} (UTC) {verb} given up");
     let mut reasons: Vec<String> = Vec::new();
     if taken > 0 {
         reasons.push(format!("{taken} because something else was being measured"));
@@ -237,6 +242,47 @@ fn of_kind(kind: Kind, past: &Past) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use v6gap_core::watch::With;
+    use v6gap_core::watch::log::Watching;
+
+    /// A watch of one path, with what is known of its light visits.
+    fn known(past: Past) -> Known {
+        let path = Listed {
+            name: "lab-b".to_owned(),
+            host: "lab-b".to_owned(),
+            with: With::Run,
+            every_ns: Some(1),
+            throughput_every_ns: None,
+            margins: BTreeMap::new(),
+        };
+        let watching = Watching { at_unix_ns: 0, budget_bytes: None, paths: vec![path] };
+        let paths = [("lab-b".to_owned(), [(Kind::Light, past)].into())].into();
+        Known { since_unix_ns: Some(0), watching: Some(watching), paths, ..Known::default() }
+    }
+
+    #[test]
+    fn one_is_told_as_one_and_several_as_several() {
+        let of = |n: u64| {
+            let (ended, missed) = ([("taken", n)].into(), BTreeMap::new());
+            let why = "no".to_owned();
+            let mut known = known(Past { ended, missed, failures: n, why, ..Past::default() });
+            known.notices = Notices { told: 0, lost: n, why: "gone".to_owned() };
+            notes(&known, 0)
+        };
+        let (one, two) = (of(1), of(2));
+        assert!(one.contains("was not measured 1 time: no\n"), "{one}");
+        assert!(one.contains("\n1 of 1 visit since 1970-01-01 00:00 (UTC) was given up"), "{one}");
+        assert!(one.contains("\n1 of 1 change or outage could not be told: gone\n"), "{one}");
+        assert!(two.contains("was not measured 2 times: no\n"), "{two}");
+        assert!(
+            two.contains("\n2 of 2 visits since 1970-01-01 00:00 (UTC) were given up"),
+            "{two}"
+        );
+        assert!(two.contains("\n2 of 2 changes and outages could not be told: gone\n"), "{two}");
+        let down = Down { family: None, since_unix_ns: 0, visits: 1 };
+        let down = notes(&known(Past { down: Some(down), ..Past::default() }), 0);
+        assert!(down.contains("has not answered since 1970-01-01 00:00 (1 visit): "), "{down}");
+    }
 
     #[test]
     fn how_long_ago_is_told_in_one_unit() {
