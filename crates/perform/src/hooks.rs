@@ -2,6 +2,7 @@
 
 use crate::ends::Ends;
 use crate::news::{News, Watcher};
+use crate::turn::Turn;
 use crate::witness::Witnesses;
 use crate::world::RealWorld;
 use std::io;
@@ -18,6 +19,8 @@ pub(crate) struct Stored<'a> {
     pub journal: Journal,
     /// Between whom.
     pub ends: Ends,
+    /// The turn of this host.
+    pub turn: &'a mut Turn,
     /// Who is told.
     pub watch: &'a mut dyn Watcher,
     /// Others who see the trials.
@@ -26,6 +29,7 @@ pub(crate) struct Stored<'a> {
 
 impl Hooks for Stored<'_> {
     fn store(&mut self, lines: &[Line]) -> io::Result<()> {
+        self.turn.keep();
         self.journal.append(lines).map_err(io::Error::other)
     }
 

@@ -74,11 +74,11 @@ pub fn perform(
         }
         Place::Lab(lab) => Ends::in_lab(*lab, job)?,
         Place::Stranger(found) => {
-            let run = Course { notes, turn: &turn, store, watch, stop };
+            let run = Course { notes, turn: &mut turn, store, watch, stop };
             return visit(job, *found, run).map(Some);
         }
         Place::Against(found) => {
-            let run = Course { notes, turn: &turn, store, watch, stop };
+            let run = Course { notes, turn: &mut turn, store, watch, stop };
             return against(job, *found, run).map(Some);
         }
         Place::Loopback { why } => {
@@ -141,7 +141,7 @@ fn measure(
     let drive = |machine: Machine<'_, RunError>, hooks: &mut Stored<'_>| {
         rounds(job, machine, session, hooks, stop)
     };
-    conduct(ends, opened, (prepared, devices), store, watch, drive).map(Some)
+    conduct(ends, opened, (prepared, devices), store, (turn, watch), drive).map(Some)
 }
 
 /// A session for which this host has its turn; `None` if it was stopped before.
@@ -220,7 +220,7 @@ fn against(job: &Job, found: Against, run: Course<'_>) -> Result<Done, Trouble> 
 /// What a run works with besides its ends.
 struct Course<'a> {
     notes: Vec<String>,
-    turn: &'a Turn,
+    turn: &'a mut Turn,
     store: &'a Store,
     watch: &'a mut dyn Watcher,
     stop: &'a AtomicBool,
@@ -255,7 +255,7 @@ fn strange(
         ..known
     };
     let opened = begun(job, header, store)?;
-    conduct(ends, opened, (prepared, devices), store, watch, |machine, hooks| {
+    conduct(ends, opened, (prepared, devices), store, (turn, watch), |machine, hooks| {
         let target = hooks.ends.target.name.clone();
         let ended = run::run_by(machine, performer, hooks, stop);
         let continues = false;
@@ -269,7 +269,7 @@ fn conduct(
     opened: Opened,
     (prepared, devices): (Option<Prepared>, devices::Devices),
     store: &Store,
-    watch: &mut dyn Watcher,
+    (turn, watch): (&mut Turn, &mut dyn Watcher),
     drive: impl FnOnce(Machine<'_, RunError>, &mut Stored<'_>) -> Result<Ending, Trouble>,
 ) -> Result<Done, Trouble> {
     let Opened { header, journal, lines } = opened;
@@ -279,10 +279,10 @@ fn conduct(
     };
     let witnesses = witnesses.with(devices);
     watch.told(&News::Begins(&header));
-    let mut hooks = Stored { journal, ends, watch, witnesses };
+    let mut hooks = Stored { journal, ends, turn, watch, witnesses };
     let machine = Machine::resumed(&header, &lines, Box::new(Interim::of(&header)));
     let ended = drive(machine, &mut hooks);
-    let Stored { journal, mut ends, watch, witnesses } = hooks;
+    let Stored { journal, mut ends, watch, witnesses, .. } = hooks;
     // The lock goes with the journal, so that the result can be read and continued.
     drop(journal);
     watch.told(&News::Over);

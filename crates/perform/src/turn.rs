@@ -22,6 +22,9 @@ const WAIT: Duration = Duration::from_millis(300);
 const LOOK: Duration = Duration::from_millis(2);
 const LOOKS_MAX: u32 = 20;
 
+/// How often a claim that is held is touched, in ns: it must not look forgotten for a day.
+const KEEP_NS: u64 = 3_600_000_000_000;
+
 /// What a client of a server is told of who else measures on its host: that is for the users of
 /// that host.
 const SOMEBODY: &str = "somebody on that host";
@@ -45,6 +48,8 @@ pub struct Turn {
     claim: Claim,
     wait: bool,
     shown: Option<Shown>,
+    /// When that was seen to last, by the monotonic clock.
+    kept_ns: u64,
 }
 
 impl Turn {
@@ -72,7 +77,7 @@ impl Turn {
         let claim = Claim::new(drawn()?, uses, &locks.what);
         let claims = Claims::open(locks.folder.as_deref());
         let is_named = locks.folder.is_some();
-        Ok(Turn { claims, is_named, claim, wait, shown: None })
+        Ok(Turn { claims, is_named, claim, wait, shown: None, kept_ns: clock::now_ns() })
     }
 
     /// The measurement, for the far end to name it too.
@@ -154,6 +159,29 @@ impl Turn {
                 self.claims = Err(Unavailable::new(lock::WHAT, error));
                 true
             }
+        }
+    }
+
+    /// Sees to it that others see the claim of a measurement that takes days; does so now and then,
+    /// and is asked between trials.
+    pub(crate) fn keep(&mut self) {
+        let now_ns = clock::now_ns();
+        if now_ns.saturating_sub(self.kept_ns) >= KEEP_NS {
+            self.kept_ns = now_ns;
+            self.keep_now();
+        }
+    }
+
+    fn keep_now(&mut self) {
+        let (Ok(claims), Some(shown)) = (&self.claims, &self.shown) else { return };
+        if shown.keep() {
+            return;
+        }
+        // It was cleared away while this host slept. Whoever came meanwhile saw nobody, and whoever
+        // comes now sees both.
+        let again = claims.show(&self.claim).and_then(|shown| shown.hold().map(|()| shown));
+        if let Ok(again) = again {
+            self.shown = Some(again);
         }
     }
 
@@ -344,6 +372,20 @@ mod tests {
         let mut client = Turn::of_host(&folder.locks("v6gap run lab-b"), false).unwrap();
         let refused = take(&mut client).unwrap_err();
         assert!(refused.to_string().contains("v6gap serve"), "{refused}");
+    }
+
+    #[test]
+    fn a_claim_that_is_cleared_away_is_made_again() {
+        let folder = Folder::new("cleared");
+        let mut first = Turn::of_host(&folder.locks("v6gap run lab-b"), false).unwrap();
+        assert!(take(&mut first).unwrap());
+        for found in std::fs::read_dir(&folder.0).unwrap() {
+            std::fs::remove_file(found.unwrap().path()).unwrap();
+        }
+        let mut second = Turn::of_host(&folder.locks("v6gap demo"), false).unwrap();
+        assert!(second.occupant().is_none());
+        first.keep_now();
+        assert!(matches!(take(&mut second), Err(Trouble::Occupied(_))));
     }
 
     #[test]

@@ -11,11 +11,11 @@
 use crate::StoreError;
 use crate::write::make_private;
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 use v6gap_core::turn::{Claim, Seen, TEXT_BYTES_MAX};
 use v6gap_sys::{Unavailable, clock, disk, entropy, lock};
 
@@ -147,6 +147,15 @@ impl Shown {
     pub fn hold(&self) -> Result<(), StoreError> {
         // Nobody else may lock it, so that it is ours then.
         lock::take(&self.file, HELD).map(|_| ()).map_err(StoreError::io("lock", &self.path))
+    }
+
+    /// Keeps its file from being taken for a forgotten one, which whoever clears the folders of all
+    /// users goes by when it was touched last (tmpfiles.d(5)). `false` if it is gone all the same.
+    pub fn keep(&self) -> bool {
+        let now = UNIX_EPOCH + Duration::from_nanos(clock::wall_ns());
+        // Since when it stands is told by when it was written.
+        let _ = self.file.set_times(FileTimes::new().set_accessed(now));
+        !self.file.metadata().is_ok_and(|found| !lock::is_named(&found))
     }
 
     /// Writes the claim and lets others see it; `false` if it was cleared away meanwhile.

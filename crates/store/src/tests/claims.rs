@@ -2,10 +2,11 @@
 
 use super::Scratch;
 use crate::Claims;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, FileTimes, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, UNIX_EPOCH};
 use v6gap_core::turn::{Claim, Measurement, Uses};
 use v6gap_sys::{lock, random};
 
@@ -128,4 +129,22 @@ fn a_claim_is_not_cleared_away_while_it_is_made() {
         }
     });
     assert!(claims.found().unwrap().is_empty());
+}
+
+/// Folders of all users are cleared of what nobody touched for days.
+#[test]
+fn a_claim_that_is_kept_was_touched_lately_and_is_as_old_as_before() {
+    let scratch = Scratch::new("claims-kept");
+    let claims = Claims::open(Some(&scratch.0)).unwrap();
+    let shown = claims.show(&claim(1)).unwrap();
+    let path = fs::read_dir(&scratch.0).unwrap().next().unwrap().unwrap().path();
+    let old = UNIX_EPOCH + Duration::from_secs(1_000_000);
+    let times = FileTimes::new().set_accessed(old).set_modified(old);
+    OpenOptions::new().write(true).open(&path).unwrap().set_times(times).unwrap();
+    assert!(shown.keep());
+    let found = fs::metadata(&path).unwrap();
+    assert!(found.accessed().unwrap() > old + Duration::from_secs(1_000_000));
+    assert_eq!(found.modified().unwrap(), old);
+    fs::remove_file(&path).unwrap();
+    assert!(!shown.keep());
 }
