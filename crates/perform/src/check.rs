@@ -9,6 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::ControlFlow;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::host::names;
 use v6gap_core::wire::control::Limits;
 use v6gap_core::workload::Feature;
 use v6gap_engine::control::{ClientOptions, ConnectError, Connection, FamilyProblem};
@@ -70,12 +71,15 @@ pub fn ask(
     access: &Access,
 ) -> Result<Answer, ConnectError> {
     let lacking = target.lacks(PerArm::FAMILIES);
+    let mut host = this_host();
+    let claim = access.measurement.iter().map(|name| (names::CLAIM.to_owned(), name.clone()));
+    host.facts.extend(claim);
     let options = ClientOptions {
         timeout_ns: access.timeout_ns,
         want: lacking.map(|_| Feature::Whereabouts).into_iter().collect(),
         wait: false,
         local: target.local,
-        ..ClientOptions::new(access.key, tool(), this_host())
+        ..ClientOptions::new(access.key, tool(), host)
     };
     let connection = Connection::open(addresses, &options, &mut |_| ControlFlow::Break(()))?;
     let located =

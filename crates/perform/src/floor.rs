@@ -10,6 +10,7 @@ use crate::placement;
 use crate::session::Session;
 use crate::target::Target;
 use crate::trouble::Trouble;
+use crate::turn::Turn;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
@@ -61,38 +62,43 @@ pub struct Met {
     pub stopped: bool,
 }
 
-/// Meets a server of this process over loopback.
+/// Meets a server of this process over loopback, in the `turn` of this host.
 ///
 /// # Errors
 /// As [`meet`], and if the server does not start.
 pub fn on_loopback(
     wanted: Wanted,
+    turn: &mut Turn,
     watch: &mut dyn Watcher,
     stop: &AtomicBool,
-) -> Result<Met, Trouble> {
+) -> Result<Option<Met>, Trouble> {
     let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
     let processors = placement::usual(wanted.processor);
     with_server(None, listen, processors, this_host(), |addresses| {
         let target = Target::at(LOOPBACK, addresses);
-        meet(wanted, &target, &Access::local(), watch, stop)
+        meet(wanted, &target, &Access::local(), turn, watch, stop)
     })
     .map_err(Trouble::NoServer)?
 }
 
-/// Meets the far end, and measures the noise if that is asked for.
+/// Meets the far end in the `turn` of this host, and measures the noise if that is asked for.
+/// `None` if it was stopped before.
 ///
 /// # Errors
-/// If it cannot be reached over each family, or is lost.
+/// If somebody else measures here and is not to be waited for, or the far end cannot be reached
+/// over each family, or is lost.
 pub fn meet(
     wanted: Wanted,
     target: &Target,
     access: &Access,
+    turn: &mut Turn,
     watch: &mut dyn Watcher,
     stop: &AtomicBool,
-) -> Result<Met, Trouble> {
+) -> Result<Option<Met>, Trouble> {
     let Wanted { plan, time_ns, usual, processor } = wanted;
     let processors = placement::usual(processor);
-    let mut session = Session::open(&plan, target, access, processors, watch, stop)?;
+    let opened = Session::open_in_turn(&plan, target, access, processors, turn, watch, stop)?;
+    let Some(mut session) = opened else { return Ok(None) };
     let round_trip_ns = path::check(&plan, &mut session)?;
     let (plan, _) = plan.fitted(fit::path_of(round_trip_ns)).keeping_to(&session.client.limits);
     let far = session.connection.opened().welcome.host.clone();
@@ -113,7 +119,7 @@ pub fn meet(
         met.floor = Some(Floor { noises, found });
     }
     session.connection.close();
-    Ok(met)
+    Ok(Some(met))
 }
 
 /// A run that nobody stores.

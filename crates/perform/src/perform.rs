@@ -4,7 +4,7 @@ use crate::against::Against;
 use crate::ends::Ends;
 use crate::facts::this_host;
 use crate::hooks::Stored;
-use crate::job::{Access, Job};
+use crate::job::Job;
 use crate::news::{News, Watcher};
 use crate::place::Place;
 use crate::rounds::rounds;
@@ -14,7 +14,7 @@ use crate::target::Target;
 use crate::trouble::Trouble;
 use crate::turn::Turn;
 use crate::witness::{Captured, Measuring, Prepared, Witnesses, devices};
-use crate::{path, selftest, turn};
+use crate::{path, selftest};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::budget::Use;
@@ -145,9 +145,6 @@ fn measure(
 }
 
 /// A session for which this host has its turn; `None` if it was stopped before.
-///
-/// A server is waited for without the turn, and the turn without a session: two hosts that measure
-/// each other would otherwise wait for each other for ever.
 fn opened_in_turn(
     job: &Job,
     ends: &Ends,
@@ -155,20 +152,8 @@ fn opened_in_turn(
     watch: &mut dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<Option<Session>, Trouble> {
-    let access = Access { measurement: Some(turn.measurement()), ..job.access.clone() };
-    let is_stopped = || stop.load(Ordering::Relaxed);
-    loop {
-        if !turn.wait(watch, &is_stopped)? {
-            return Ok(None);
-        }
-        let processors = ends.processors.clone();
-        let session = Session::open(&job.plan, &ends.target, &access, processors, watch, stop)?;
-        if turn.try_take() {
-            return Ok(Some(session));
-        }
-        session.connection.close();
-        turn::rest()?;
-    }
+    let processors = ends.processors.clone();
+    Session::open_in_turn(&job.plan, &ends.target, &job.access, processors, turn, watch, stop)
 }
 
 /// Measures a host that does not run this program, and stores it.

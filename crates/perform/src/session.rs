@@ -5,6 +5,7 @@ use crate::job::Access;
 use crate::news::{News, Watcher};
 use crate::target::Target;
 use crate::trouble::Trouble;
+use crate::turn::{self, Turn};
 use crate::{VERSION, tool, whereabouts};
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -39,6 +40,38 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session as [`Session::open`] gives it, for which this host has its `turn`; `None` if it
+    /// was stopped before.
+    ///
+    /// A server is waited for without the turn, and the turn without a session: two hosts that
+    /// measure each other would otherwise wait for each other for ever.
+    ///
+    /// # Errors
+    /// Those, and if somebody else measures here and is not to be waited for.
+    pub(crate) fn open_in_turn(
+        plan: &Plan,
+        target: &Target,
+        access: &Access,
+        processors: Vec<usize>,
+        turn: &mut Turn,
+        watch: &mut dyn Watcher,
+        stop: &AtomicBool,
+    ) -> Result<Option<Self>, Trouble> {
+        let access = Access { measurement: Some(turn.measurement()), ..access.clone() };
+        let is_stopped = || stop.load(Ordering::Relaxed);
+        loop {
+            if !turn.wait(watch, &is_stopped)? {
+                return Ok(None);
+            }
+            let session = Self::open(plan, target, &access, processors.clone(), watch, stop)?;
+            if turn.try_take() {
+                return Ok(Some(session));
+            }
+            session.connection.close();
+            turn::rest()?;
+        }
+    }
+
     /// Connects to measure `plan` against `target`, over each family that the plan measures, and
     /// waits its turn if `access` says so, which `watch` is told once. A far end of which one
     /// address alone is known is asked for the other.

@@ -162,6 +162,11 @@ impl Turn {
         }
     }
 
+    /// Lets others measure, until it is taken again.
+    pub fn leave(&mut self) {
+        self.shown = None;
+    }
+
     /// Sees to it that others see the claim of a measurement that takes days; does so now and then,
     /// and is asked between trials.
     pub(crate) fn keep(&mut self) {

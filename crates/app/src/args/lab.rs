@@ -246,6 +246,9 @@ Examples:
         #[arg(long, value_name = "N", default_value_t = 3,
               value_parser = clap::value_parser!(u32).range(1..=100))]
         repeats: u32,
+        /// Fail at once if this host is being measured
+        #[arg(long)]
+        no_wait: bool,
         /// Write JSON
         #[arg(short = 'J', long)]
         json: bool,

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::failure::Outcome;
 use crate::limits;
 use crate::output;
+use crate::session;
 use crate::settings::Context;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -15,6 +16,7 @@ use v6gap_judge::fitness::{BUSY_MAX, STEP_NS_MAX};
 use v6gap_perform::Access;
 use v6gap_perform::check::{ask, busy_share, clock, routes};
 use v6gap_perform::target::Target;
+use v6gap_perform::turn::Turn;
 
 /// How a finding is marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,23 +44,37 @@ impl Findings {
     }
 }
 
-/// Checks a host and prints what was found.
+/// Checks a host and prints what was found, in the turn of this host.
 ///
 /// # Errors
-/// The first thing that keeps both families from being measured, after everything is printed.
+/// If somebody else measures here and is not to be waited for (E204), or the first thing that keeps
+/// both families from being measured, after everything is printed.
 pub fn execute(args: &CheckArgs, context: &Context) -> Result<Outcome, Failure> {
     let connect = &args.connect;
     let access = connect.access()?;
     let target = connect.target(&args.host)?;
+    let turn = Turn::of_host(&context.locks(), !connect.no_wait)?;
+    session::in_turn_unstored(turn, |turn| {
+        let access = Access { measurement: Some(turn.measurement()), ..access };
+        look(args, &target, &access, context)
+    })
+}
+
+fn look(
+    args: &CheckArgs,
+    target: &Target,
+    access: &Access,
+    context: &Context,
+) -> Result<Outcome, Failure> {
     let mut found = Findings::default();
-    names(&target, &mut found);
-    let routed = ways(&target, &Family::BOTH, &mut found);
-    server(&target, routed, &access, &mut found);
+    names(target, &mut found);
+    let routed = ways(target, &Family::BOTH, &mut found);
+    server(target, routed, access, &mut found);
     clocks(&mut found);
     load(&mut found);
     let text = match args.json {
-        true => format!("{:#}", as_json(&target, &found)),
-        false => output::fit(&context.output.results, &in_words(&target, &found)),
+        true => format!("{:#}", as_json(target, &found)),
+        false => output::fit(&context.output.results, &in_words(target, &found)),
     };
     output::to_stdout(&text);
     found.failure.map_or(Ok(Outcome::Done), Err)

@@ -7,12 +7,14 @@ mod status;
 use crate::args::{LabArgs, LabCommand};
 use crate::failure::{Failure, Outcome};
 use crate::output;
+use crate::session;
 use crate::settings::Context;
 use crate::worlds;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use v6gap_core::world::World;
+use v6gap_perform::turn::Turn;
 use v6gap_perform::world::{self, NotBuilt, holder};
 use v6gap_report::{plan, topology};
 use v6gap_store::Store;
@@ -61,9 +63,12 @@ pub fn execute(args: &LabArgs, context: &Context) -> Result<Outcome, Failure> {
         LabCommand::List { worlds, kinds, json } => {
             output::to_stdout(&output::fit(style, &list::text(*worlds, *kinds, *json)?));
         }
-        LabCommand::Calibrate { rate, repeats, json } => {
+        LabCommand::Calibrate { rate, repeats, no_wait, json } => {
             let rates: Vec<u64> = rate.iter().filter_map(|rate| rate.0).collect();
-            return calibrate::execute(&rates, *repeats, *json, context);
+            let turn = Turn::of_lab(&context.locks(), !no_wait)?;
+            return session::in_turn_unstored(turn, |_turn| {
+                calibrate::execute(&rates, *repeats, *json, context)
+            });
         }
         LabCommand::Down { name } => {
             holder::down(name).map_err(failure)?;

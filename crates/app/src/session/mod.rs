@@ -17,4 +17,4 @@ pub use progress::only_waits;
 #[cfg(test)]
 pub use repeat::tests::analysis as analysis_of;
 pub use repeat::{preset_of, repeat};
-pub use turn::in_turn;
+pub use turn::{in_turn, in_turn_unstored};

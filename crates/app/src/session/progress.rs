@@ -225,8 +225,10 @@ pub fn say_occupied(occupant: &Occupant, streams: bool) {
 
 /// Tells people alone, and of nothing but that they have to wait.
 pub fn only_waits(news: &News<'_>) {
-    if let News::Waits { target, queued } = news {
-        say_waits(&waits(target, queued));
+    match news {
+        News::Waits { target, queued } => say_waits(&waits(target, queued)),
+        News::Occupied(occupant) => say_occupied(occupant, false),
+        _ => {}
     }
 }
 

@@ -17,17 +17,37 @@ use v6gap_sys::term;
 /// # Errors
 /// If somebody else measures here and is not to be waited for (E204), and those of `work`.
 pub fn in_turn(
-    mut turn: Turn,
+    turn: Turn,
     result: &ResultArgs,
     work: impl FnOnce(Turn) -> Result<Outcome, Failure>,
 ) -> Result<Outcome, Failure> {
     let is_left = || result.stop_at_eof && term::input_is_over();
+    taken(turn, result.json_stream, &is_left, work)
+}
+
+/// The same for work of which no result is stored.
+///
+/// # Errors
+/// As [`in_turn`].
+pub fn in_turn_unstored(
+    turn: Turn,
+    work: impl FnOnce(Turn) -> Result<Outcome, Failure>,
+) -> Result<Outcome, Failure> {
+    taken(turn, false, &|| false, work)
+}
+
+fn taken(
+    mut turn: Turn,
+    streams: bool,
+    is_left: &dyn Fn() -> bool,
+    work: impl FnOnce(Turn) -> Result<Outcome, Failure>,
+) -> Result<Outcome, Failure> {
     let mut told = |news: &News<'_>| {
         if let News::Occupied(occupant) = news {
-            say_occupied(occupant, result.json_stream);
+            say_occupied(occupant, streams);
         }
     };
-    match turn.take(&mut told, &is_left)? {
+    match turn.take(&mut told, is_left)? {
         true => work(turn),
         false => Ok(stopped()),
     }

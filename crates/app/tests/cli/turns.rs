@@ -80,6 +80,10 @@ fn a_host_that_is_measured_says_by_whom_and_is_waited_for() {
     assert!(said.contains("It is measured by ") && said.contains(" s: v6gap demo --loopback"));
     assert!(refused.err.ends_with("[E204, exit 4]\n"), "{said}");
     measured(&run(&sandbox, "b", &format!("{line} --no-wait")));
+    for other in ["check 127.0.0.1 --v6 ::1 --no-wait", "doctor --no-noise --no-wait"] {
+        let refused = run(&sandbox, "a", other).ended(4);
+        assert!(refused.err.ends_with("[E204, exit 4]\n"), "{refused:?}");
+    }
 
     let mut second = start(&sandbox, "a", &line);
     let mut lines = BufReader::new(second.stderr.take().unwrap()).lines();
@@ -99,6 +103,8 @@ fn a_server_shares_its_host_with_its_client_there_and_with_nobody_else() {
     let line = format!("run {here} {SHORT}");
     measured(&run(&sandbox, "a", &line));
     measured(&run(&sandbox, "elsewhere", &line));
+    run(&sandbox, "a", &format!("check {here}")).ended(0);
+    measured(&run(&sandbox, "a", &format!("doctor {here} --no-noise")));
     let _other = measuring(&sandbox, "a");
     let refused = run(&sandbox, "elsewhere", &format!("{line} --no-wait")).ended(4);
     let said = words(&refused.err);

@@ -13,6 +13,7 @@ use v6gap_judge::fitness::noise::{self, Noise};
 use v6gap_judge::fitness::{self, Finding, Watched};
 use v6gap_perform::facts::this_host;
 use v6gap_perform::target::Target;
+use v6gap_perform::turn::Turn;
 use v6gap_perform::{News, Trouble, Watcher, floor, watch};
 use v6gap_report::doctor;
 use v6gap_report::text::Style;
@@ -36,10 +37,11 @@ struct Floor {
     why_none: Option<String>,
 }
 
-/// Looks at the hosts, measures the noise, and prints what was found.
+/// Looks at the hosts, measures the noise, and prints what was found, in the turn of this host.
 ///
 /// # Errors
-/// If the far host cannot be found or measured.
+/// If somebody else measures here and is not to be waited for (E204), or the far host cannot be
+/// found or measured.
 pub fn execute(args: &DoctorArgs, context: &Context) -> Result<Outcome, Failure> {
     let target = match &args.host {
         Some(host) => Some(args.connect.target(host)?),
@@ -48,6 +50,16 @@ pub fn execute(args: &DoctorArgs, context: &Context) -> Result<Outcome, Failure>
         }
         None => None,
     };
+    let turn = Turn::of_host(&context.locks(), !args.connect.no_wait)?;
+    session::in_turn_unstored(turn, |turn| look(args, target, turn, context))
+}
+
+fn look(
+    args: &DoctorArgs,
+    target: Option<Target>,
+    mut turn: Turn,
+    context: &Context,
+) -> Result<Outcome, Failure> {
     let say = |text: &str| {
         if !args.quiet {
             output::to_stderr(&output::fit(&context.output.errors, text));
@@ -68,7 +80,9 @@ pub fn execute(args: &DoctorArgs, context: &Context) -> Result<Outcome, Failure>
     let interfaces = watch::interfaces(target.as_ref());
     say("watching clock, processors and interfaces: 1 s");
     let watched = watch::watch(&interfaces, args.processor, &mut watcher);
-    let met = meet(target.as_ref(), args, &mut watcher)?;
+    // The server is waited for without it.
+    turn.leave();
+    let met = meet(target.as_ref(), args, &mut turn, &mut watcher)?;
     let round_trip_ns = met.round_trip_ns.map(|ns| ns as f64);
     let path = fitness::Path { interfaces, round_trip_ns };
     let mut findings = fitness::judge(&near, met.far.as_ref(), &watched, &path);
@@ -114,6 +128,7 @@ struct Met {
 fn meet(
     target: Option<&Target>,
     args: &DoctorArgs,
+    turn: &mut Turn,
     watcher: &mut dyn Watcher,
 ) -> Result<Met, Failure> {
     let time_ns = (!args.no_noise).then_some(args.time_ns);
@@ -129,9 +144,9 @@ fn meet(
     let stop = session::interruptible()?;
     let (met, is_far) = match target {
         Some(target) => {
-            (floor::meet(wanted, target, &args.connect.access()?, watcher, &stop)?, true)
+            (floor::meet(wanted, target, &args.connect.access()?, turn, watcher, &stop)?, true)
         }
-        None => match floor::on_loopback(wanted, watcher, &stop) {
+        None => match floor::on_loopback(wanted, turn, watcher, &stop) {
             Ok(met) => (met, false),
             Err(trouble) => {
                 let why = match trouble {
@@ -143,6 +158,7 @@ fn meet(
             }
         },
     };
+    let Some(met) = met else { return Ok(Met { stopped: true, ..Met::default() }) };
     let floor::Met { far, round_trip_ns, floor, stopped } = met;
     let floor = floor.map(|floor::Floor { noises, found }| Floor { noises, found, why_none: None });
     let (far, round_trip_ns) = (is_far.then_some(far), is_far.then_some(round_trip_ns));

@@ -105,7 +105,7 @@ struct Packets {
     wire_cpu: Option<f64>,
 }
 
-/// Measures every link model at every rate.
+/// Measures every link model at every rate; the turn of this host is the caller's.
 ///
 /// # Errors
 /// If this host has no lab (E301).
