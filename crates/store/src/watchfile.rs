@@ -15,6 +15,7 @@ const KEYS: &[&str] = &[
     "budget",
     "quiet",
     "listen",
+    "on_change",
     "paths",
     "name",
     "host",
@@ -116,7 +117,7 @@ with = \"probe\"
                     v6 = \"2001:db8::7\"\nkey_file = \"k\"\nmine = true\ncontact = \"me\"\n";
         let whole = format!(
             "v6gap = 1\nevery = \"1 h\"\nthroughput_every = \"6 h\"\nbudget = \"1 GB/day\"\n\
-             quiet = []\nlisten = \"[::1]:9466\"\n[[paths]]\n{path}"
+             quiet = []\nlisten = \"[::1]:9466\"\non_change = \"page me\"\n[[paths]]\n{path}"
         );
         assert!(parse_watch(&whole, &mut |_| {}).is_ok(), "{:?}", refused(&whole));
         for key in KEYS {

@@ -47,6 +47,9 @@ const TIME_NS_MAX: u64 = 600 * SECOND_NS;
 /// Longest name, host or other text, in characters.
 const CHARS_MAX: usize = 200;
 
+/// Longest description of who is told of changes, in characters.
+const HEARER_CHARS_MAX: usize = 2000;
+
 /// What light visits may measure beside metrics: all over a transport.
 const TRANSPORTS: [&str; 3] = ["tcp", "udp", "icmp"];
 
@@ -78,6 +81,7 @@ pub fn check(draft: &Draft) -> Result<Watch, Vec<Problem>> {
             "it must be an address and a port, as in \"[2001:db8::1]:9466\"".to_string()
         })
     });
+    let on_change = problems.read_optional("on_change", draft.on_change.as_ref(), hearer);
     match draft.paths.len() {
         0 => problems.add("paths", "there is no path to watch"),
         1..=PATHS_MAX => {}
@@ -95,7 +99,7 @@ pub fn check(draft: &Draft) -> Result<Watch, Vec<Problem>> {
     if problems.is_empty() {
         keep_up(&paths, &mut problems);
     }
-    let watch = Watch { paths, budget_bytes, quiet, listen };
+    let watch = Watch { paths, budget_bytes, quiet, listen, on_change };
     if problems.is_empty() { Ok(watch) } else { Err(problems.into_found()) }
 }
 
@@ -288,6 +292,21 @@ fn budget(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Who is told of changes, as far as a text alone tells whether that can be.
+fn hearer(text: &str) -> Result<String, String> {
+    let is_url = text.contains("://");
+    if text.trim().is_empty() || text.chars().any(char::is_control) {
+        return Err("it names a program, or a URL, on one line".to_string());
+    }
+    if text.chars().count() > HEARER_CHARS_MAX {
+        return Err(format!("it has at most {HEARER_CHARS_MAX} characters"));
+    }
+    match is_url && !text.starts_with("http://") && !text.starts_with("https://") {
+        true => Err("a URL begins with http:// or https://".to_string()),
+        false => Ok(text.to_string()),
+    }
+}
+
 /// What is wrong with a text that becomes a word of a command line; `whole` is one without blanks.
 fn wrong_text(text: &str, whole: bool) -> Option<String> {
     let blank = |c: char| c.is_control() || whole && c.is_whitespace();
@@ -376,6 +395,7 @@ mod tests {
             draft.budget = text("5 GB");
             draft.quiet = vec!["22:00-06:00".to_string(), "always".to_string()];
             draft.listen = text("9466");
+            draft.on_change = text("ftp://example.net/");
             draft.paths[0].with = text("runs");
             draft.paths[0].time = text("1 h");
             draft.paths[0].measure = vec!["rtt".to_string(), "speed".to_string()];
@@ -387,6 +407,7 @@ mod tests {
             "budget",
             "quiet[1]",
             "listen",
+            "on_change",
             "paths[0].with",
             "paths[0].v6",
             "paths[0].time",

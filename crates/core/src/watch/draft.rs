@@ -26,6 +26,8 @@ pub struct Draft {
     pub quiet: Vec<String>,
     /// Address and port where metrics are to be told.
     pub listen: Option<String>,
+    /// Who is told of changes: a program with its words, or a URL.
+    pub on_change: Option<String>,
     /// The paths.
     #[serde(default)]
     pub paths: Vec<PathDraft>,

@@ -67,6 +67,8 @@ pub struct Watch {
     pub quiet: Quiet,
     /// Where metrics are to be told.
     pub listen: Option<SocketAddr>,
+    /// Who is told of changes: a program with its words, or a URL.
+    pub on_change: Option<String>,
 }
 
 /// A path that is watched: from here to a host.

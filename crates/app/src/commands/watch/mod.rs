@@ -17,7 +17,7 @@ use v6gap_core::watch::Watch;
 use v6gap_core::watch::check::check;
 use v6gap_core::watch::draft::{Draft, PathDraft, VERSION};
 use v6gap_perform::always;
-use v6gap_perform::always::teller::OnChange;
+use v6gap_perform::always::teller::{Hearer, OnChange};
 use v6gap_report::changes;
 use v6gap_store::read_watch_file;
 
@@ -35,6 +35,7 @@ pub fn execute(args: &WatchArgs, context: &Context) -> Result<Outcome, Failure> 
 
 fn go_on(args: &WatchedArgs, context: &Context) -> Result<Outcome, Failure> {
     let watch = described(args)?;
+    let on_change = hearer(args, &watch)?.map(|to| OnChange { to, document: changes::event_json });
     let program = std::env::current_exe().map_err(|e| Failure::unexpected(e.to_string()))?;
     if args.unit {
         output::to_stdout(&unit::text(&program, args, &context.typed)?);
@@ -53,9 +54,17 @@ fn go_on(args: &WatchedArgs, context: &Context) -> Result<Outcome, Failure> {
             output::to_stdout(&output::fit(&context.output.results, &line));
         }
     };
-    let on_change = args.on_change.clone().map(|to| OnChange { to, document: changes::event_json });
     always::watch(watch, &program, &context.store, on_change, &mut told, &stop)?;
     Ok(Outcome::Done)
+}
+
+/// Who is told of changes: as it was typed, or else as it is written.
+fn hearer(args: &WatchedArgs, watch: &Watch) -> Result<Option<Hearer>, Failure> {
+    if args.on_change.is_some() {
+        return Ok(args.on_change.clone());
+    }
+    let written = watch.on_change.as_deref().map(Hearer::parse).transpose();
+    written.map_err(|why| Failure::usage(format!("on_change: {why}")))
 }
 
 /// The watch of the file or of the options.
@@ -148,6 +157,24 @@ mod tests {
         assert!(text("lab-b --with prob").contains("did you mean \"probe\"?"));
         assert!(text("lab-b --budget 5GB").contains("5 GB/day"));
         assert!(text("lab-b lab-b").contains("two paths are called \"lab-b\""));
+    }
+
+    #[test]
+    fn who_is_told_of_changes_is_written_or_typed() {
+        let told = |line: &str, written: Option<&str>| {
+            let args = typed(line).watched;
+            let watch =
+                Watch { on_change: written.map(str::to_owned), ..described(&args).unwrap() };
+            hearer(&args, &watch).map_err(|failure| failure.what().to_owned())
+        };
+        let program = |name: &str| Ok(Some(Hearer::Program(name.into(), Vec::new())));
+        assert_eq!(told("lab-b", None), Ok(None));
+        assert_eq!(told("lab-b", Some("page")), program("page"));
+        assert_eq!(told("lab-b --on-change mail", Some("page")), program("mail"));
+        let service = told("lab-b", Some("https://hooks.example.net/v6gap"));
+        assert!(matches!(service, Ok(Some(Hearer::Service(_)))), "{service:?}");
+        let wrong = told("lab-b", Some("https://")).unwrap_err();
+        assert!(wrong.starts_with("on_change: "), "{wrong}");
     }
 
     /// The words of every visit are understood by this program's own parser.
