@@ -66,6 +66,14 @@ pub enum StoreError {
         /// The reason, as in "is a device".
         why: String,
     },
+    /// Another process wrote to a file for as long as it was waited for.
+    #[error("{} is being written by {}", path.display(), holder(*process))]
+    Held {
+        /// The file.
+        path: PathBuf,
+        /// The process, if that is known.
+        process: Option<u32>,
+    },
     /// Another process is measuring into the run.
     #[error("{} is being written by another v6gap", path.display())]
     Locked {
@@ -84,6 +92,10 @@ impl StoreError {
         let path = path.to_owned();
         move |source| StoreError::Io { operation, path, source }
     }
+}
+
+fn holder(process: Option<u32>) -> String {
+    process.map_or("another v6gap".to_owned(), |number| format!("process {number}"))
 }
 
 fn listed(ids: &[RunId]) -> String {

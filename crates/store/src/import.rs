@@ -41,6 +41,8 @@ impl Store {
             };
         }
         let text: String = lines.iter().map(|line| record::encode(line) + "\n").collect();
+        // A run of that name may have been here, and its line be in the index still.
+        self.mark(&id)?;
         self.make_folder(&id)?;
         write_stored(&to, text.as_bytes())?;
         Ok(Imported::Stored(id))

@@ -25,6 +25,8 @@ impl From<StoreError> for Failure {
                 .run(format!("v6gap show {id}"), "the one that is stored")
                 .run("v6gap show FILE", "the other one, without storing it"),
             StoreError::Unfit { .. } => Failure::new("E514", Outcome::Usage, text),
+            StoreError::Held { .. } => Failure::new("E505", Outcome::Usage, text)
+                .seen("It was waited for in vain for 10 s."),
             StoreError::Locked { .. } => Failure::new("E505", Outcome::Usage, text)
                 .seen("It can be shown meanwhile; changing it has to wait."),
             StoreError::NoHome => {

@@ -11,12 +11,20 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::thread::Builder;
+use std::time::Duration;
+use v6gap_sys::clock;
 
 /// Whether the whole line of a run is wanted.
 pub type Keep<'a> = &'a (dyn Fn(&Head) -> bool + Sync);
 
 /// Held by whoever writes to the index.
 const LOCK: &str = "index.lock";
+
+/// Longest number of a process that is read, in bytes.
+const HOLDER_BYTES_MAX: u64 = 16;
+
+/// How often whoever waits looks again.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// An index of at least so many bytes is worth several threads.
 const LONG_BYTES: u64 = 1 << 20;
@@ -118,8 +126,32 @@ fn read_part(path: &Path, range: Range<u64>, bytes: u64, keep: Keep<'_>) -> Opti
 
 impl Store {
     /// Keeps others from writing to the index while the file is open; nothing if another does.
-    pub(super) fn lock_index(&self) -> Result<Option<File>, StoreError> {
-        lock(&self.data().join(LOCK))
+    pub(crate) fn lock_index(&self) -> Result<Option<File>, StoreError> {
+        let Some(mut file) = lock(&self.data().join(LOCK))? else { return Ok(None) };
+        // For those who wait. It may be held without, on a disk that is full.
+        let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+        Ok(Some(file))
+    }
+
+    /// The same for whoever has nothing to do without it, and waits so long, in ns.
+    ///
+    /// # Errors
+    /// If another process writes to it all the time.
+    pub(crate) fn lock_index_within(&self, wait_ns: u64) -> Result<File, StoreError> {
+        let end_ns = clock::now_ns().saturating_add(wait_ns);
+        loop {
+            if let Some(file) = self.lock_index()? {
+                return Ok(file);
+            }
+            if clock::now_ns() >= end_ns {
+                let path = self.data().join(LOCK);
+                let source = Source::open(&path, Named::ByUs)?;
+                let text = source.text(&path, HOLDER_BYTES_MAX).unwrap_or_default();
+                let (path, process) = (self.index_path(), text.parse().ok());
+                return Err(StoreError::Held { path, process });
+            }
+            clock::rest(LOOK);
+        }
     }
 
     /// Adds a line, with its newline, to the index, which must be locked, and waits until it is on

@@ -29,7 +29,8 @@ const INDEX: &str = "index.jsonl";
 /// So many bytes of an index are put in order whenever they are not.
 const SHORT_BYTES: u64 = 4 << 20;
 
-/// A longer one when one line in so many says nothing any more.
+/// A longer one when one line in so many says nothing any more, or none does and they are out of
+/// order, as after an import.
 const OLD_SHARE: usize = 4;
 
 /// A run in a list.
@@ -189,7 +190,7 @@ impl Store {
         }
         let old = count - waiting - index.rows.iter().filter(|row| !row.lags).count();
         let is_old = old > 0 || !in_order;
-        index.is_old = is_old && (is_short || old * OLD_SHARE >= count);
+        index.is_old = is_old && (is_short || old == 0 || old * OLD_SHARE >= count);
         index.rows.sort_by(|a, b| b.head.place().cmp(&a.head.place()));
         index.left_out.sort();
         index

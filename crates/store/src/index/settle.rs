@@ -25,6 +25,9 @@ const SUMMARY_BYTES_MAX: u64 = 4 << 20;
 /// Most threads that read summaries.
 const WORKERS_MAX: usize = 8;
 
+/// How long whoever makes the index anew waits for those who write to it, in ns.
+const WAIT_NS: u64 = 10_000_000_000;
+
 /// Judges the lines of a run.
 pub type Judge<'a> = &'a (dyn Fn(&[Line]) -> Judged + Sync);
 
@@ -148,9 +151,7 @@ impl Store {
         let (rows, mut rebuilt) = self.sum_up_all(&names, &marks, afresh, judge, told);
         let settled = rows.iter().filter_map(|row| marks.get(&row.head.id)).flatten();
         let settled: Vec<PathBuf> = settled.cloned().collect();
-        let Some(_lock) = self.lock_index()? else {
-            return Err(StoreError::Locked { path: self.index_path() });
-        };
+        let _lock = self.lock_index_within(WAIT_NS)?;
         let mut rows: BTreeMap<RunId, Row> =
             rows.into_iter().map(|row| (row.head.id.clone(), row)).collect();
         // Runs that were measured or changed meanwhile have other lines there.

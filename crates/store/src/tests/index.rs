@@ -194,6 +194,47 @@ fn an_index_of_many_runs_is_read_in_parts() {
     assert_eq!((listed(&store), lagging(&store).len()), (truth(&store), 3));
 }
 
+/// However long it is: otherwise every look at it would take longer from then on.
+#[test]
+fn a_long_index_is_put_in_order_again() {
+    let (_scratch, store) = with_three("index-order");
+    let text = format!("\"{}\"", "x".repeat(1_500_000));
+    let long = |_: &[Line]| Judged { set_up: None, text: Some(text.clone()) };
+    store.rebuild_index(true, &long, &|_, _| {}).unwrap();
+    let ordered = fs::read_to_string(store.index_path()).unwrap();
+    assert!(ordered.len() > 4 << 20);
+    let reversed: String = ordered.lines().rev().map(|line| format!("{line}\n")).collect();
+    fs::write(store.index_path(), reversed).unwrap();
+    assert!(store.index().unwrap().is_old());
+    assert!(store.order_index().unwrap() && !store.index().unwrap().is_old());
+    assert_eq!(fs::read_to_string(store.index_path()).unwrap(), ordered);
+}
+
+/// A folder that somebody removed leaves its line, which says nothing of what comes in its place.
+#[test]
+fn what_is_imported_is_listed_as_it_is() {
+    let (_scratch, store) = with_three("index-import");
+    let other = Scratch::new("index-import-from");
+    let from = Store::at(&other.0);
+    let mut journal = from.create(&header("abc111", "another", 7)).unwrap();
+    journal.append(&[block(0), Line::End(Ending::Complete)]).unwrap();
+    drop(journal);
+    fs::remove_dir_all(store.folder(&id("abc111"))).unwrap();
+    store.import(&from.journal_path(&id("abc111"))).unwrap();
+    assert_eq!((listed(&store), lagging(&store)), (truth(&store), vec!["abc111".into()]));
+}
+
+#[test]
+fn who_writes_to_the_index_is_named() {
+    let (_scratch, store) = with_three("index-held");
+    let held = store.lock_index().unwrap().unwrap();
+    let refused = store.lock_index_within(0).unwrap_err().to_string();
+    let process = format!("process {}", std::process::id());
+    assert!(refused.contains(&process), "{refused}");
+    drop(held);
+    store.lock_index_within(0).unwrap();
+}
+
 #[test]
 fn a_rule_removes_what_is_old_and_nothing_that_a_person_wrote_on() {
     let (_scratch, store) = with_three("index-rule");
