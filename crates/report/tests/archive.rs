@@ -112,6 +112,25 @@ fn what_is_no_table_of_answers_is_an_error() {
     }
 }
 
+/// Whatever a disk makes of it, nobody takes it apart; other programs read it as it is.
+#[test]
+fn a_table_that_is_not_as_it_was_written_is_an_error() {
+    let mut answers = Answers::default();
+    answers.put(&lab(), &[], 10);
+    let whole = bytes(&answers);
+    assert!(Answers::read(Bytes::from(whole.clone())).is_ok());
+    assert_eq!(rows(whole.clone()).len(), lab().questions.len());
+    for at in 0..whole.len() {
+        let mut changed = whole.clone();
+        changed[at] ^= 0x40;
+        assert!(Answers::read(Bytes::from(changed)).is_err(), "{at}");
+    }
+    for length in 0..whole.len() {
+        let torn = Bytes::from(whole[..length].to_vec());
+        assert!(archived_runs(torn).is_err(), "{length}");
+    }
+}
+
 #[test]
 fn trials_and_pairs_say_between_which_hosts_and_are_left_out_where_there_are_none() {
     let tables = archived_tables(&journal::lines(), &lab()).expect("tables");

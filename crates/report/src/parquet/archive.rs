@@ -7,7 +7,7 @@
 
 use super::column::{Cell, Column, Kind};
 use super::file::File;
-use super::{ParquetError, ParquetTable, rows_of_run};
+use super::{ParquetError, ParquetTable, rows_of_run, seal};
 use crate::rows::Row;
 use crate::words;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
@@ -103,10 +103,11 @@ pub fn archived_tables(
 /// The runs in a table of answers.
 ///
 /// # Errors
-/// If it is no such table.
+/// If it is no such table, or not as it was written.
 pub fn archived_runs(
     table: impl ChunkReader + 'static,
 ) -> Result<BTreeSet<ArchivedRun>, ParquetError> {
+    seal::check(&table)?;
     let reader = SerializedFileReader::new(table)?;
     let schema = reader.metadata().file_metadata().schema();
     let wanted = schema.get_fields().iter().filter(|field| OF_RUN.contains(&field.name()));
@@ -130,8 +131,9 @@ impl Answers {
     /// The answers in a table.
     ///
     /// # Errors
-    /// If it is no such table.
+    /// If it is no such table, or not as it was written.
     pub fn read(table: impl ChunkReader + 'static) -> Result<Self, ParquetError> {
+        seal::check(&table)?;
         let reader = SerializedFileReader::new(table)?;
         let mut answers = Answers::default();
         for row in reader.get_row_iter(None)? {
@@ -186,7 +188,7 @@ impl Answers {
         }
         let mut file = File::new(&columns)?;
         file.group(&columns)?;
-        Ok(ParquetTable { name: "answers", bytes: file.bytes()? })
+        Ok(ParquetTable { name: "answers", bytes: seal::sealed(file.bytes()?)? })
     }
 }
 
@@ -310,7 +312,7 @@ mod tests {
     fn read(columns: &[Column]) -> Result<Answers, ParquetError> {
         let mut file = File::new(columns)?;
         file.group(columns)?;
-        Answers::read(Bytes::from(file.bytes()?))
+        Answers::read(Bytes::from(seal::sealed(file.bytes()?)?))
     }
 
     /// A later version may write one, and runs that were removed have it nowhere else.

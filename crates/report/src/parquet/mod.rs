@@ -6,6 +6,7 @@
 mod archive;
 mod column;
 mod file;
+mod seal;
 
 pub use archive::{Answers, ArchivedRun, archived_runs, archived_tables};
 pub use parquet::errors::ParquetError;
