@@ -14,8 +14,10 @@ mod dns;
 mod document;
 mod frames;
 mod front;
+mod hosts;
 mod id;
 mod journal;
+mod kept;
 mod kernel;
 mod message;
 mod packed;
@@ -30,6 +32,7 @@ mod stamp;
 mod strangers;
 mod templates;
 mod validation;
+mod watches;
 mod web;
 
 /// What is asked of a target before it counts as fuzzed.
@@ -61,7 +64,7 @@ const fn machine(name: &'static str, run: fn(&[u8])) -> Target {
 }
 
 /// All targets.
-pub const ALL: [Target; 35] = [
+pub const ALL: [Target; 40] = [
     parser("preamble", bytes::preamble),
     parser("header", bytes::header),
     parser("probe_times", bytes::probe_times),
@@ -81,6 +84,11 @@ pub const ALL: [Target; 35] = [
     parser("id", id::run),
     parser("claim", claim::run),
     parser("note", journal::note),
+    parser("index_line", kept::index_line),
+    parser("archive_table", kept::archive_table),
+    parser("watch_toml", watches::file),
+    parser("watch_log", watches::log),
+    parser("via_told", hosts::run),
     parser("buckets", packed::buckets),
     parser("counters", packed::counters),
     parser("plan_toml", plans::plan),

@@ -52,7 +52,7 @@ pub fn world(data: &[u8]) {
 }
 
 /// A problem is told beside the place that it concerns, so the place must be one.
-fn places(text: &str, problems: &[PlanProblem]) {
+pub(crate) fn places(text: &str, problems: &[PlanProblem]) {
     assert!(!problems.is_empty(), "refused without a reason");
     let lines = text.bytes().filter(|&byte| byte == b'\n').count() + 1;
     for problem in problems {

@@ -42,7 +42,7 @@ pub use received::Received;
 pub use retention::Retention;
 pub use run_name::RunName;
 pub use source::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX};
-pub use summary::{Ended, Head, Judged, fingerprint};
+pub use summary::{Ended, Head, Judged, fingerprint, read_summary};
 pub use watchfile::{parse_watch, read_watch_file};
 pub use watchlog::WatchLog;
 pub use worldfile::{parse_world, read_world};

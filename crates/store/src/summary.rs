@@ -143,6 +143,12 @@ pub(crate) fn read(line: &[u8]) -> Option<Whole<'_>> {
     Some(Whole { head: serde_json::from_str(head).ok()?, judged, sum })
 }
 
+/// What a line of an index says of its run, and what whoever judges said, if it is whole. It has no
+/// newline.
+pub fn read_summary(line: &[u8]) -> Option<(Head, String)> {
+    read(line).map(|whole| (whole.head, whole.judged.to_owned()))
+}
+
 /// What whoever judges said in a line that was found to be whole.
 pub(crate) fn judged(line: &str) -> Option<&str> {
     parts(line).map(|(_, judged)| judged)
