@@ -72,7 +72,8 @@ impl WatchedPath {
 
     fn margins(&self, words: &mut Vec<String>) {
         let margin = |(metric, share): (&crate::metric::Metric, &String)| {
-            format!("--margin={metric}={}", share.replace(' ', ""))
+            let share: String = share.split_whitespace().collect();
+            format!("--margin={metric}={share}")
         };
         words.extend(self.margins.iter().map(margin));
     }
@@ -119,7 +120,7 @@ mod tests {
     fn the_first_visit_of_a_day_plans_and_the_others_continue() {
         let path = path(|path| {
             (path.port, path.v6) = (Some(5000), Some("2001:db8::7".to_owned()));
-            path.margin.insert("rtt".to_owned(), "2 %".to_owned());
+            path.margin.insert("rtt".to_owned(), "2\t% ".to_owned());
         });
         assert_eq!(path.margins.len(), 1);
         assert!(path.margins.contains_key(&Metric::Rtt));
