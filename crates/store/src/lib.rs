@@ -33,7 +33,7 @@ pub use archive::Archive;
 pub use claims::{Claims, Found, Shown};
 pub use error::StoreError;
 pub use import::Imported;
-pub use index::{Index, Judge, Keep, Lagging, Rebuilt, Row, Told};
+pub use index::{Fits, Index, Judge, Keep, Lagging, Rebuilt, Row, Told};
 pub use journal::{Journal, read_journal};
 pub use layout::{Entry, Listed, Store};
 pub use note::{NOTE_CHARS_MAX, Note, TITLE_CHARS_MAX};

@@ -204,7 +204,7 @@ pub enum IndexCommand {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  v6gap index rebuild\n  v6gap index rebuild --afresh --json")]
 pub struct IndexRebuildArgs {
-    /// Judge all results again, as after an update, instead of those alone that lack a summary
+    /// Judge all results again, instead of those alone that lack a summary of this version
     #[arg(long)]
     pub afresh: bool,
     /// Write JSON

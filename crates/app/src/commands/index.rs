@@ -10,6 +10,7 @@ use crate::output;
 use crate::settings::Context;
 use progress::Progress;
 use serde_json::json;
+use v6gap_judge::analysis::summary::Summary;
 use v6gap_store::Rebuilt;
 
 /// Does with the index what was asked for.
@@ -26,7 +27,10 @@ pub fn execute(args: &IndexArgs, context: &Context) -> Result<Outcome, Failure> 
 fn rebuild(args: &IndexRebuildArgs, context: &Context) -> Result<Outcome, Failure> {
     let progress = Progress::new();
     let told = |done: usize, all: usize| progress.told(done, all);
-    let rebuilt = context.store.rebuild_index(args.afresh, &judged, &told)?;
+    // What another version judged it may have judged otherwise; what could not be judged stays so.
+    let is_ours = |text: &str| Summary::decode(text).is_some_and(|summary| summary.is_ours());
+    let fits = |text: Option<&str>| !args.afresh && text.is_none_or(is_ours);
+    let rebuilt = context.store.rebuild_index(&fits, &judged, &told)?;
     output::to_stdout(&output::fit(&context.output.results, &in_words(args, &rebuilt)));
     for why in &rebuilt.left_out {
         output::to_stderr(&output::fit(&context.output.errors, &format!("note: {why}")));

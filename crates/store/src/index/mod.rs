@@ -9,7 +9,7 @@ mod file;
 mod settle;
 
 pub use file::Keep;
-pub use settle::{Judge, Lagging, Rebuilt, Told};
+pub use settle::{Fits, Judge, Lagging, Rebuilt, Told};
 
 use crate::layout::own_folder;
 use crate::marks::Marks;

@@ -31,6 +31,9 @@ const WAIT_NS: u64 = 10_000_000_000;
 /// Judges the lines of a run.
 pub type Judge<'a> = &'a (dyn Fn(&[Line]) -> Judged + Sync);
 
+/// Whether what whoever judges said of a run, if anything, is to be kept.
+pub type Fits<'a> = &'a (dyn Fn(Option<&str>) -> bool + Sync);
+
 /// Is told how many runs of how many were looked at.
 pub type Told<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
@@ -87,8 +90,7 @@ impl Store {
     /// What whoever judges said of a run, if that is of all that was measured until now.
     pub fn judged(&self, id: &RunId) -> Option<String> {
         let (_, line) = self.summary_line(id)?;
-        let judged = summary::judged(&line).filter(|judged| *judged != "null");
-        judged.map(str::to_owned)
+        judged_in(&line).map(str::to_owned)
     }
 
     /// Has the note of a run written and puts it into its line; what whoever judges said stays.
@@ -133,13 +135,14 @@ impl Store {
     }
 
     /// Makes the index anew from the summaries, and those that are not there or do not fit from the
-    /// journals; with `afresh` all of them. The same runs give the same bytes.
+    /// journals; `fits` says whether one that is of all that was measured does. The same runs give
+    /// the same bytes.
     ///
     /// # Errors
     /// If another process writes to it, or it cannot be written.
     pub fn rebuild_index(
         &self,
-        afresh: bool,
+        fits: Fits<'_>,
         judge: Judge<'_>,
         told: Told<'_>,
     ) -> Result<Rebuilt, StoreError> {
@@ -148,7 +151,7 @@ impl Store {
         }
         let marks = self.marks();
         let names = self.names()?;
-        let (rows, mut rebuilt) = self.sum_up_all(&names, &marks, afresh, judge, told);
+        let (rows, mut rebuilt) = self.sum_up_all(&names, &marks, fits, judge, told);
         let settled = rows.iter().filter_map(|row| marks.get(&row.head.id)).flatten();
         let settled: Vec<PathBuf> = settled.cloned().collect();
         let _lock = self.lock_index_within(WAIT_NS)?;
@@ -180,7 +183,7 @@ impl Store {
         &self,
         names: &[Name],
         marks: &Marks,
-        afresh: bool,
+        fits: Fits<'_>,
         judge: Judge<'_>,
         told: Told<'_>,
     ) -> (Vec<Row>, Rebuilt) {
@@ -189,9 +192,11 @@ impl Store {
             let (mut rows, mut rebuilt) = (Vec::new(), Rebuilt::default());
             while let Some((name, kind)) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let id: Option<RunId> = name.to_str().and_then(|name| name.parse().ok());
-                let fitting = id.filter(|id| !afresh && !marks.contains_key(id));
-                rows.extend(match fitting.and_then(|id| self.summary_line(&id)) {
-                    Some((_, line)) => of_line(line),
+                let fitting = id.filter(|id| !marks.contains_key(id));
+                let known = fitting.and_then(|id| self.summary_line(&id)).map(|(_, line)| line);
+                let known = known.filter(|line| fits(judged_in(line)));
+                rows.extend(match known {
+                    Some(line) => of_line(line),
                     None => self.sum_up(name, *kind, judge, &mut rebuilt),
                 });
                 told(done.fetch_add(1, Ordering::Relaxed) + 1, names.len());
@@ -294,6 +299,11 @@ impl Store {
             self.unmark(marks);
         }
     }
+}
+
+/// What whoever judges said in a line, if anything.
+fn judged_in(line: &str) -> Option<&str> {
+    summary::judged(line).filter(|judged| *judged != "null")
 }
 
 /// The line of a run; what is no JSON of one line is not said of it.

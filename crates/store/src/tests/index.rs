@@ -32,7 +32,7 @@ pub(super) fn truth(store: &Store) -> Vec<Head> {
 }
 
 pub(super) fn rebuild(store: &Store) -> Vec<u8> {
-    store.rebuild_index(false, &judged, &|_, _| {}).unwrap();
+    store.rebuild_index(&|_| true, &judged, &|_, _| {}).unwrap();
     fs::read(store.index_path()).unwrap()
 }
 
@@ -102,7 +102,7 @@ fn a_run_that_goes_on_is_read_itself_until_it_is_settled() {
     journal.append(&[block(1)]).unwrap();
     assert_eq!((listed(&store), lagging(&store)), (truth(&store), vec!["abc111".into()]));
     assert!(store.lagging(&id("abc111")).is_none(), "it is being measured");
-    let measured = store.rebuild_index(false, &judged, &|_, _| {}).unwrap();
+    let measured = store.rebuild_index(&|_| true, &judged, &|_, _| {}).unwrap();
     assert_eq!((measured.runs, measured.measured), (2, 1));
     drop(journal);
     assert_eq!(listed(&store), truth(&store));
@@ -171,7 +171,7 @@ fn a_run_that_was_removed_is_not_listed_and_its_name_may_be_used_again() {
 fn what_cannot_be_judged_is_listed_all_the_same() {
     let (_scratch, store) = with_three("index-none");
     let nothing = |_: &[Line]| Judged { set_up: None, text: Some("no\nJSON".into()) };
-    store.rebuild_index(true, &nothing, &|_, _| {}).unwrap();
+    store.rebuild_index(&|_| false, &nothing, &|_, _| {}).unwrap();
     assert_eq!((listed(&store), lagging(&store).len()), (truth(&store), 0));
     let index = store.index_with(&|_| true).unwrap();
     assert!(index.rows().iter().all(|row| row.judged().is_none()));
@@ -183,7 +183,7 @@ fn an_index_of_many_runs_is_read_in_parts() {
     let (scratch, store) = with_three("index-parts");
     let text = format!("\"{}\"", "x".repeat(900_000));
     let long = |_: &[Line]| Judged { set_up: None, text: Some(text.clone()) };
-    store.rebuild_index(true, &long, &|_, _| {}).unwrap();
+    store.rebuild_index(&|_| false, &long, &|_, _| {}).unwrap();
     assert!(fs::metadata(store.index_path()).unwrap().len() > 2 << 20);
     assert_eq!((listed(&store), lagging(&store).len()), (truth(&store), 0));
     let at = RunName::parse("last~2");
@@ -194,13 +194,25 @@ fn an_index_of_many_runs_is_read_in_parts() {
     assert_eq!((listed(&store), lagging(&store).len()), (truth(&store), 3));
 }
 
+/// As one of an earlier version of whoever judges.
+#[test]
+fn a_summary_that_does_not_fit_is_made_again() {
+    let (_scratch, store) = with_three("index-fits");
+    let other = |_: &[Line]| Judged { set_up: None, text: Some("{\"lines\":0}".into()) };
+    let keeps = |text: Option<&str>| text != Some("{\"lines\":3}");
+    store.rebuild_index(&keeps, &other, &|_, _| {}).unwrap();
+    assert_eq!(store.judged(&id("abc111")).unwrap(), "{\"lines\":0}");
+    let kept = store.rebuild_index(&keeps, &judged, &|_, _| {}).unwrap();
+    assert_eq!((kept.runs, kept.judged), (3, 0));
+}
+
 /// However long it is: otherwise every look at it would take longer from then on.
 #[test]
 fn a_long_index_is_put_in_order_again() {
     let (_scratch, store) = with_three("index-order");
     let text = format!("\"{}\"", "x".repeat(1_500_000));
     let long = |_: &[Line]| Judged { set_up: None, text: Some(text.clone()) };
-    store.rebuild_index(true, &long, &|_, _| {}).unwrap();
+    store.rebuild_index(&|_| false, &long, &|_, _| {}).unwrap();
     let ordered = fs::read_to_string(store.index_path()).unwrap();
     assert!(ordered.len() > 4 << 20);
     let reversed: String = ordered.lines().rev().map(|line| format!("{line}\n")).collect();

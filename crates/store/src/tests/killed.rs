@@ -94,7 +94,7 @@ fn step(store: &Store, chance: &mut Chance) {
             store.order_index().unwrap();
         }
         (1, _) => {
-            store.rebuild_index(false, &judged, &|_, _| {}).unwrap();
+            store.rebuild_index(&|_| true, &judged, &|_, _| {}).unwrap();
         }
         (2, Some(id)) => drop(store.remove(&id).unwrap()),
         (3, Some(id)) => {
