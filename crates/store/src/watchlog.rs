@@ -4,8 +4,9 @@
 use crate::journal::line_too_long;
 use crate::lines::{Next, Room, whole_bytes};
 use crate::source::{Named, Source};
-use crate::write::{make_private, sync_folder};
+use crate::write::{make_private, sync_folder, write_stored};
 use crate::{Store, StoreError};
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -69,10 +70,54 @@ impl Store {
         for number in numbers(&folder)? {
             // One more: a watch may have gone past the end of a file in a visit.
             if number + 1 >= since_unix_ns / SPAN_NS {
-                read(&file(&folder, number), take)?;
+                read(&file(&folder, number), Named::ByUs, take)?;
             }
         }
         Ok(())
+    }
+}
+
+impl Store {
+    /// How long the log is, in bytes: whoever looks at it again reads it only if that is another.
+    ///
+    /// # Errors
+    /// If its folder cannot be read.
+    pub fn watch_log_bytes(&self) -> Result<u64, StoreError> {
+        let folder = self.data().join(FOLDER);
+        let bytes = |number: u64| {
+            let path = file(&folder, number);
+            fs::metadata(&path).map(|found| found.len()).map_err(StoreError::io("look at", &path))
+        };
+        numbers(&folder)?.into_iter().map(bytes).sum()
+    }
+
+    /// Takes over the log that a person named, a file of one or the folder of them all, in place of
+    /// what it has of the same weeks; the time of the last entry, in ns since the Unix epoch, if
+    /// there is one.
+    ///
+    /// # Errors
+    /// If it cannot be read, or not be written here.
+    pub fn take_watch_log(&self, named: &Path) -> Result<Option<u64>, StoreError> {
+        let files = match fs::metadata(named).map_err(StoreError::io("open", named))?.is_dir() {
+            true => numbers(named)?.into_iter().map(|number| file(named, number)).collect(),
+            false => vec![named.to_owned()],
+        };
+        let (mut texts, mut last) = (BTreeMap::<u64, String>::new(), None);
+        for path in &files {
+            read(path, Named::ByUser, &mut |entry| {
+                let at_unix_ns = entry.at_unix_ns();
+                let text = texts.entry(at_unix_ns / SPAN_NS).or_default();
+                text.push_str(&log::encode(&entry));
+                text.push('\n');
+                last = last.max(Some(at_unix_ns));
+            })?;
+        }
+        let folder = self.data().join(FOLDER);
+        make_private(&folder)?;
+        for (number, text) in texts {
+            write_stored(&file(&folder, number), text.as_bytes())?;
+        }
+        Ok(last)
     }
 }
 
@@ -143,8 +188,8 @@ fn file(folder: &Path, number: u64) -> PathBuf {
 
 /// Entry by entry, so that a file may be of any length: that of a path on this host itself, visited
 /// each second, has gigabytes.
-fn read(path: &Path, take: &mut dyn FnMut(Logged)) -> Result<(), StoreError> {
-    let mut source = Source::open(path, Named::ByUs)?;
+fn read(path: &Path, named: Named, take: &mut dyn FnMut(Logged)) -> Result<(), StoreError> {
+    let mut source = Source::open(path, named)?;
     let mut room = Room::default();
     for number in 1.. {
         let wrong = |source| StoreError::Record { path: path.to_owned(), line: number, source };
@@ -193,6 +238,24 @@ mod tests {
         assert_eq!(all(&store, 10 * SPAN_NS), entries[3..]);
         let names = fs::read_dir(store.data().join(FOLDER)).unwrap().count();
         assert_eq!(names, 5, "four files and the lock");
+    }
+
+    /// A folder and a file of it are taken over alike.
+    #[test]
+    fn a_log_that_is_named_is_taken_over() {
+        let scratch = Scratch::new("watch-taken");
+        let (from, to) = (Store::at(&scratch.0), Store::at(&scratch.0.join("other")));
+        assert_eq!(from.watch_log_bytes().unwrap(), 0);
+        let entries = [entry(5), entry(SPAN_NS), entry(SPAN_NS + 7)];
+        let mut log = from.open_watch_log().unwrap();
+        entries.iter().for_each(|entry| log.append(entry).unwrap());
+        let folder = from.data().join(FOLDER);
+        assert_eq!(to.take_watch_log(&folder).unwrap(), Some(SPAN_NS + 7));
+        assert_eq!(all(&to, 0), entries);
+        assert_eq!(to.watch_log_bytes().unwrap(), from.watch_log_bytes().unwrap());
+        assert_eq!(to.take_watch_log(&file(&folder, 0)).unwrap(), Some(5));
+        assert_eq!(all(&to, 0), entries, "the other file stays");
+        assert!(to.take_watch_log(&scratch.0.join("none")).is_err());
     }
 
     #[test]

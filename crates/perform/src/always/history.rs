@@ -3,13 +3,13 @@
 
 use super::BACK_NS;
 use std::collections::BTreeMap;
-use v6gap_core::family::PerFamily;
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::record::RunId;
 use v6gap_core::watch::log::{Answer, Ended, Logged, Seen};
 use v6gap_core::watch::{Kind, day_of};
 use v6gap_judge::analysis::effect;
-use v6gap_judge::changes::Watched;
+use v6gap_judge::changes::{Event, Watched, What};
 use v6gap_store::{Store, StoreError};
 
 pub use v6gap_judge::changes::Spells;
@@ -23,6 +23,8 @@ pub struct Wanted {
     pub measure: Option<String>,
     /// From when on, in ns since the Unix epoch.
     pub since_unix_ns: u64,
+    /// Up to when, likewise.
+    pub to_unix_ns: u64,
 }
 
 impl Wanted {
@@ -63,6 +65,17 @@ pub struct Day {
     pub answer: Option<Answer>,
 }
 
+/// A time in which a family did not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Silence {
+    /// The family.
+    pub family: Family,
+    /// The first visit that it did not answer, in ns since the Unix epoch.
+    pub since_unix_ns: u64,
+    /// When the visit ended that it answered again; none if it does not yet.
+    pub until_unix_ns: Option<u64>,
+}
+
 /// The history of a path.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct History {
@@ -72,6 +85,8 @@ pub struct History {
     pub days: Vec<Day>,
     /// What each question was between changes.
     pub spells: Vec<Spells>,
+    /// When a family did not answer, in the order of time.
+    pub silences: Vec<Silence>,
     /// The paths of which anything is known.
     pub paths: Vec<String>,
 }
@@ -86,10 +101,14 @@ pub fn read(store: &Store, wanted: &Wanted) -> Result<History, StoreError> {
     // As far back as a watch looks that is begun, so that the first changes are dated as it did.
     let from_unix_ns = wanted.since_unix_ns.saturating_sub(BACK_NS);
     store.read_watch_log(from_unix_ns, &mut |entry| {
-        found.take(&entry, wanted);
-        follow(&mut path, &entry, wanted);
+        if entry.at_unix_ns() <= wanted.to_unix_ns {
+            found.take(&entry, wanted);
+            let events = follow(&mut path, &entry, wanted);
+            events.iter().for_each(|event| found.outage(event));
+        }
     })?;
-    let Found { visits, days, paths } = found;
+    let Found { visits, days, paths, mut silences } = found;
+    silences.retain(|of| of.until_unix_ns.is_none_or(|until| until >= wanted.since_unix_ns));
     let mut spells = path.spells();
     spells.retain(|of| wanted.is_asked(&of.asked.cell, of.asked.metric));
     let days = days.into_iter().map(|((day, cell, metric), of)| Day {
@@ -100,22 +119,23 @@ pub fn read(store: &Store, wanted: &Wanted) -> Result<History, StoreError> {
         values: of.sums.map(|sum| mean(metric, sum, of.visits)),
         answer: of.answer,
     });
-    Ok(History { visits, days: days.collect(), spells, paths })
+    Ok(History { visits, days: days.collect(), spells, silences, paths })
 }
 
-/// Takes what the log tells of the path that is wanted.
-fn follow(path: &mut Watched, entry: &Logged, wanted: &Wanted) {
+/// Takes what the log tells of the path that is wanted, and says what it shows.
+fn follow(path: &mut Watched, entry: &Logged, wanted: &Wanted) -> Vec<Event> {
     match entry {
         Logged::Watching(watching) => {
             let own = watching.paths.iter().find(|listed| listed.name == wanted.path);
             own.into_iter().for_each(|listed| path.listed(listed));
+            Vec::new()
         }
-        Logged::Ended(ended) if ended.path == wanted.path => drop(path.take(ended)),
+        Logged::Ended(ended) if ended.path == wanted.path => path.take(ended),
         Logged::Began(_)
         | Logged::Measures(_)
         | Logged::Ended(_)
         | Logged::Missed(_)
-        | Logged::Notified(_) => {}
+        | Logged::Notified(_) => Vec::new(),
     }
 }
 
@@ -124,6 +144,7 @@ fn follow(path: &mut Watched, entry: &Logged, wanted: &Wanted) {
 struct Found {
     visits: Vec<Point>,
     days: BTreeMap<(u64, String, Metric), OfDay>,
+    silences: Vec<Silence>,
     paths: Vec<String>,
 }
 
@@ -147,6 +168,21 @@ impl Found {
         }
         for seen in ended.seen.iter().filter(|seen| wanted.is_asked(&seen.cell, seen.metric)) {
             self.add(ended, seen);
+        }
+    }
+
+    /// Notes an outage that begins or is over.
+    fn outage(&mut self, event: &Event) {
+        let What::Outage { family, outage } = event.what else { return };
+        let since_unix_ns = outage.since.unix_ns;
+        let is_open = |of: &&mut Silence| of.family == family && of.until_unix_ns.is_none();
+        match (outage.over, self.silences.iter_mut().find(is_open)) {
+            (true, Some(open)) => open.until_unix_ns = Some(event.at_unix_ns),
+            // Each is told when it begins.
+            (true, None) | (false, Some(_)) => {}
+            (false, None) => {
+                self.silences.push(Silence { family, since_unix_ns, until_unix_ns: None });
+            }
         }
     }
 
@@ -235,6 +271,13 @@ mod tests {
         }))
     }
 
+    fn down(path: &str, day: u64, family: Family) -> Logged {
+        let Logged::Ended(ended) = ended(path, day, [1.0, 1.0], "") else { unreachable!() };
+        let outcome = Outcome::Down { family: Some(family), why: "no".to_owned() };
+        let ended = *ended;
+        Logged::Ended(Box::new(Ended { outcome, seen: Vec::new(), ..ended }))
+    }
+
     fn history(measure: Option<&str>, since_day: u64) -> History {
         let folder = std::env::temp_dir().join(format!(
             "v6gap-history-{}-{}-{since_day}",
@@ -248,12 +291,18 @@ mod tests {
             ended("nas", 1, [1.0, 9.0], "other"),
             ended("lab-b", 1, [4.0, 8.0], "second"),
             ended("lab-b", 2, [1.0, 1.0], "third"),
+            down("lab-b", 2, Family::V6),
+            ended("lab-b", 2, [1.0, 1.0], "third"),
+            down("lab-b", 2, Family::V4),
+            // Later than what is asked for.
+            ended("lab-b", 3, [1.0, 1.0], "fourth"),
         ] {
             log.append(&entry).unwrap();
         }
         let since_unix_ns = since_day * DAY_NS;
         let measure = measure.map(str::to_owned);
-        let wanted = Wanted { path: "lab-b".to_owned(), measure, since_unix_ns };
+        let to_unix_ns = 3 * DAY_NS;
+        let wanted = Wanted { path: "lab-b".to_owned(), measure, since_unix_ns, to_unix_ns };
         let found = read(&store, &wanted).unwrap();
         store.clear().unwrap();
         found
@@ -262,23 +311,32 @@ mod tests {
     #[test]
     fn each_day_has_the_means_of_its_visits_and_its_last_answer() {
         let found = history(Some("rtt"), 0);
-        assert_eq!(found.visits.len(), 3);
+        assert_eq!(found.visits.len(), 4);
         assert!((found.visits[0].effect - 1.0).abs() < 1e-12, "{found:?}");
         let [first, second] = &found.days[..] else { panic!("{found:?}") };
-        assert_eq!((first.day, first.visits, second.visits), (1, 2, 1));
+        assert_eq!((first.day, first.visits, second.visits), (1, 2, 2));
         assert!((first.values.v4 - 2.0).abs() < 1e-12 && (first.values.v6 - 4.0).abs() < 1e-12);
         assert_eq!(first.answer.as_ref().map(|a| a.answer.as_str()), Some("second"));
         assert_eq!(found.paths, ["lab-b", "nas"]);
         let [spells] = &found.spells[..] else { panic!("{found:?}") };
-        assert_eq!((spells.asked.label.as_str(), spells.all[0].visits), ("Round trip", 3));
+        assert_eq!((spells.asked.label.as_str(), spells.all[0].visits), ("Round trip", 4));
+    }
+
+    #[test]
+    fn a_family_is_silent_until_it_answers() {
+        let [v6, v4] = history(None, 0).silences[..] else { panic!("two") };
+        let began = 2 * DAY_NS + 1;
+        assert_eq!((v6.family, v6.since_unix_ns), (Family::V6, began));
+        assert_eq!(v6.until_unix_ns, Some(2 * DAY_NS + 2));
+        assert_eq!((v4.family, v4.since_unix_ns, v4.until_unix_ns), (Family::V4, began, None));
     }
 
     #[test]
     fn what_is_asked_for_is_told() {
         let both = history(None, 2);
-        assert_eq!((both.visits.len(), both.days.len()), (2, 2));
+        assert_eq!((both.visits.len(), both.days.len()), (4, 2));
         assert_eq!(both.visits[1].effect, 0.5);
-        assert_eq!(history(Some("rtt-tcp-64"), 2).visits.len(), 2);
+        assert_eq!(history(Some("rtt-tcp-64"), 2).visits.len(), 4);
         assert!(history(Some("throughput"), 0).visits.is_empty());
     }
 }

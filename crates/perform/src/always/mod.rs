@@ -3,10 +3,11 @@
 //!
 //! [`watch`] drives the machine of [`v6gap_core::watch`]; [`history`] reads what it left. What its
 //! visits show of each path is followed as they come ([`followed`]), and somebody may be told of
-//! changes and outages ([`teller`]).
+//! changes and outages ([`teller`]). [`log`] tells when another process has gone on.
 
 pub mod followed;
 pub mod history;
+pub mod log;
 pub mod teller;
 mod visit;
 
@@ -94,10 +95,21 @@ pub struct Lately {
 /// # Errors
 /// If its log cannot be read.
 pub fn lately(store: &Store) -> Result<Lately, StoreError> {
-    let since_unix_ns = clock::wall_ns().saturating_sub(BACK_NS);
+    between(store, clock::wall_ns().saturating_sub(BACK_NS), u64::MAX)
+}
+
+/// What was known of it at a time, in ns since the Unix epoch.
+///
+/// # Errors
+/// As [`lately`].
+pub fn lately_at(store: &Store, at_unix_ns: u64) -> Result<Lately, StoreError> {
+    between(store, at_unix_ns.saturating_sub(BACK_NS), at_unix_ns)
+}
+
+fn between(store: &Store, since_unix_ns: u64, to_unix_ns: u64) -> Result<Lately, StoreError> {
     let mut lately = Lately::default();
     store.read_watch_log(since_unix_ns, &mut |entry| {
-        if entry.at_unix_ns() >= since_unix_ns {
+        if (since_unix_ns..=to_unix_ns).contains(&entry.at_unix_ns()) {
             lately.known.take(&entry);
             // What it showed was told when it was new.
             lately.followed.take(&entry);
