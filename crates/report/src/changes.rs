@@ -123,7 +123,7 @@ fn outage_in_words(path: &str, family: Family, outage: &Outage) -> String {
 }
 
 /// A difference from the scale of effects to that of results: a relative one, or as it is.
-fn natural(metric: Metric, effect: f64) -> f64 {
+pub(crate) fn natural(metric: Metric, effect: f64) -> f64 {
     match metric.scale() {
         Scale::Ratio => effect.exp_m1(),
         Scale::Difference => effect,

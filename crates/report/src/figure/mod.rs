@@ -19,6 +19,7 @@ mod series;
 mod size;
 mod spread;
 mod stages;
+mod strip;
 mod systems;
 mod trials;
 mod visit;
@@ -26,6 +27,7 @@ mod window;
 
 pub use facsimile::joint::{JointError, SYSTEMS_MAX, System};
 pub use picture::Picture;
+pub use strip::{Course, Strip, silence_in_words, strip};
 
 use v6gap_judge::analysis::Analysis;
 use v6gap_judge::analysis::compare::Comparison;
