@@ -112,14 +112,24 @@ pub struct WatchedArgs {
 Examples:
   v6gap watch status
   v6gap watch status -V             every question, not the first of each kind
+  v6gap watch status --follow       again each time that something happens, until Ctrl-C
   v6gap watch status --json")]
 pub struct WatchStatusArgs {
     /// Show every question
     #[arg(short = 'V', long)]
     pub verbose: bool,
+    /// Say it again each time that the watch has gone on, until stopped; JSON is one line then
+    #[arg(long)]
+    pub follow: bool,
     /// Write JSON
     #[arg(short = 'J', long)]
     pub json: bool,
+    /// End when standard input ends, for programs that start this one
+    #[arg(long, hide_short_help = true, requires = "follow")]
+    pub stop_at_eof: bool,
+    /// As it was then, in ns since 1970
+    #[arg(long, value_name = "NS", hide = true)]
+    pub at_unix_ns: Option<u64>,
 }
 
 /// Show what the visits of a path found
@@ -145,6 +155,9 @@ pub struct WatchHistoryArgs {
     /// The same as --format json
     #[arg(short = 'J', long, conflicts_with = "format")]
     pub json: bool,
+    /// As it was then, in ns since 1970
+    #[arg(long, value_name = "NS", hide = true)]
+    pub at_unix_ns: Option<u64>,
 }
 
 /// How a history is written.
@@ -158,4 +171,6 @@ pub enum HistoryFormat {
     CsvSpells,
     /// Everything, for programs
     Json,
+    /// For pages: a picture of each question, its spells in words, and the runs
+    Strips,
 }

@@ -77,7 +77,11 @@ pub enum Tidings<'a> {
 
 /// The moment by the clocks of this host.
 pub fn now() -> Moment {
-    let unix_ns = clock::wall_ns();
+    at(clock::wall_ns())
+}
+
+/// That time, in ns since the Unix epoch, in the zone of this host.
+pub fn at(unix_ns: u64) -> Moment {
     Moment { unix_ns, offset_s: clock::local_offset_s(unix_ns) }
 }
 

@@ -1,5 +1,6 @@
 //! `watch history`: what the visits of a path found.
 
+use super::strips;
 use crate::args::{HistoryFormat, WatchHistoryArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output;
@@ -7,7 +8,7 @@ use crate::settings::Context;
 use serde_json::{Value, json};
 use v6gap_core::family::PerFamily;
 use v6gap_perform::always;
-use v6gap_perform::always::history::{self, Day, History, Point, Spells, Wanted};
+use v6gap_perform::always::history::{self, Day, History, Point, Silence, Spells, Wanted};
 use v6gap_report::{changes, date};
 
 /// Name and version of the document's form.
@@ -21,10 +22,13 @@ const DAY_NS: u64 = 86_400_000_000_000;
 /// # Errors
 /// If there is no such path, or the log cannot be read.
 pub fn execute(args: &WatchHistoryArgs, context: &Context) -> Result<Outcome, Failure> {
+    let now_unix_ns = args.at_unix_ns.unwrap_or_else(|| always::now().unix_ns);
     let wanted = Wanted {
         path: args.path.clone(),
         measure: args.measure.clone(),
-        since_unix_ns: always::now().unix_ns.saturating_sub(args.since),
+        since_unix_ns: now_unix_ns.saturating_sub(args.since),
+        // Where a clock was set back, what came before that is later than now.
+        to_unix_ns: args.at_unix_ns.unwrap_or(u64::MAX),
     };
     let found = history::read(&context.store, &wanted)?;
     if !found.paths.contains(&wanted.path) {
@@ -41,6 +45,7 @@ pub fn execute(args: &WatchHistoryArgs, context: &Context) -> Result<Outcome, Fa
         HistoryFormat::Csv => csv(&wanted.path, &found),
         HistoryFormat::CsvSpells => csv_of_spells(&wanted.path, &found),
         HistoryFormat::Json => format!("{:#}", document(&wanted, &found)),
+        HistoryFormat::Strips => strips::document(&wanted, &found, now_unix_ns),
     });
     Ok(Outcome::Done)
 }
@@ -146,10 +151,18 @@ fn document(wanted: &Wanted, found: &History) -> Value {
             changes::spell_json(&wanted.path, asked, spell, number + 1 == all.len())
         })
     });
+    let outage = |of: &Silence| {
+        json!({
+            "family": of.family,
+            "since_unix_ns": of.since_unix_ns,
+            "until_unix_ns": of.until_unix_ns,
+        })
+    };
     json!({
         "schema": SCHEMA,
         "path": wanted.path,
         "since_unix_ns": wanted.since_unix_ns,
+        "outages": found.silences.iter().map(outage).collect::<Vec<_>>(),
         "spells": spells.collect::<Vec<_>>(),
         "visits": found.visits.iter().map(visit).collect::<Vec<_>>(),
         "days": found.days.iter().map(day).collect::<Vec<_>>(),

@@ -4,6 +4,7 @@ mod history;
 mod lines;
 mod metrics;
 mod status;
+mod strips;
 mod unit;
 
 use crate::args::{WatchArgs, WatchCommand, WatchedArgs};

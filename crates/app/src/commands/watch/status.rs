@@ -4,6 +4,7 @@ use super::lines::{because, counted};
 use crate::args::WatchStatusArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
+use crate::session;
 use crate::settings::Context;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use v6gap_core::watch::Kind;
 use v6gap_core::watch::known::{Down, Known, Notices, Past};
 use v6gap_core::watch::log::{Answer, Cause, Listed, Outcome as Ended};
 use v6gap_perform::always::{self, Lately};
-use v6gap_report::{changes, date};
+use v6gap_report::{changes, date, json_escaped};
 
 /// Name and version of the document's form.
 const SCHEMA: &str = "v6gap.watch.status/1";
@@ -23,18 +24,43 @@ const SCHEMA: &str = "v6gap.watch.status/1";
 /// # Errors
 /// If the log cannot be read.
 pub fn execute(args: &WatchStatusArgs, context: &Context) -> Result<Outcome, Failure> {
-    let lately = always::lately(&context.store)?;
+    if !args.follow {
+        output::to_stdout(&now(args, context)?);
+        return Ok(Outcome::Done);
+    }
+    let stop = session::interruptible()?;
+    if args.stop_at_eof {
+        session::stop_at_end_of_input(&stop);
+    }
+    let mut first = true;
+    let mut look = || -> Result<(), Failure> {
+        let text = now(args, context)?;
+        // What is read by people has an empty line between two times.
+        let gap = if args.json || std::mem::take(&mut first) { "" } else { "\n" };
+        output::to_stdout(&format!("{gap}{text}"));
+        Ok(())
+    };
+    always::log::follow::<Failure>(&context.store, &stop, &mut look)?;
+    Ok(Outcome::Done)
+}
+
+/// How all paths do, as it is to be written.
+fn now(args: &WatchStatusArgs, context: &Context) -> Result<String, Failure> {
+    let lately = match args.at_unix_ns {
+        Some(at) => always::lately_at(&context.store, at)?,
+        None => always::lately(&context.store)?,
+    };
     let known = &lately.known;
-    let now_ns = always::now().unix_ns;
-    let text = match args.json {
-        true => format!("{:#}", document(&lately)),
-        false if known.watching.is_none() => {
+    let now_ns = args.at_unix_ns.unwrap_or_else(|| always::now().unix_ns);
+    let text = match (args.json, args.follow) {
+        (true, true) => return Ok(json_escaped(document(&lately, now_ns).to_string())),
+        (true, false) => return Ok(json_escaped(format!("{:#}", document(&lately, now_ns)))),
+        (false, _) if known.watching.is_none() => {
             "Nothing is watched yet.  v6gap watch HOST --every 15min".to_owned()
         }
-        false => table(&lately, now_ns, args.verbose) + &notes(known, now_ns),
+        (false, _) => table(&lately, now_ns, args.verbose) + &notes(known, now_ns),
     };
-    output::to_stdout(&output::fit(&context.output.results, &text));
-    Ok(Outcome::Done)
+    Ok(output::fit(&context.output.results, &text))
 }
 
 /// The paths that are watched, as the watch was begun last.
@@ -113,18 +139,7 @@ fn notes(known: &Known, now_ns: u64) -> String {
     let mut out = String::new();
     for path in listed(known) {
         for (_, past) in pasts(known, &path.name) {
-            if let Some(Down { family, since_unix_ns, visits }) = past.down {
-                let (name, since, why) = (&path.name, date(since_unix_ns), &past.why);
-                let what = family.map_or(String::new(), |family| format!("{family} to "));
-                let visits = counted(visits, "visit");
-                out.push_str(&format!(
-                    "{what}\"{name}\" has not answered since {since} ({visits}): {why}\n"
-                ));
-            } else if past.failures > 0 {
-                let (name, why) = (&path.name, &past.why);
-                let times = counted(past.failures, "time");
-                out.push_str(&format!("\"{name}\" was not measured {times}: {why}\n"));
-            }
+            out.extend(trouble(&path.name, past).map(|text| text + "\n"));
         }
     }
     out.push_str(&counts(known, now_ns));
@@ -135,6 +150,23 @@ fn notes(known: &Known, now_ns: u64) -> String {
         out.push_str(&format!("{lost} of {all} {events} could not be told: {why}\n"));
     }
     out
+}
+
+/// What keeps a path from being measured now, if something does.
+fn trouble(name: &str, past: &Past) -> Option<String> {
+    let (failures, why) = (past.failures, &past.why);
+    match past.down {
+        Some(Down { family, since_unix_ns, visits }) => {
+            let (since, visits) = (date(since_unix_ns), counted(visits, "visit"));
+            let what = family.map_or(String::new(), |family| format!("{family} to "));
+            Some(format!("{what}\"{name}\" has not answered since {since} ({visits}): {why}"))
+        }
+        None if failures > 0 => {
+            let times = counted(failures, "time");
+            Some(format!("\"{name}\" was not measured {times}: {why}"))
+        }
+        None => None,
+    }
 }
 
 /// "12 of 1344 visits since 2026-11-09 00:00 were given up: …".
@@ -164,7 +196,7 @@ fn counts(known: &Known, now_ns: u64) -> String {
     let spent = known.spent;
     let budget = known.watching.as_ref().and_then(|watching| watching.budget_bytes);
     let budget = budget.map(|bytes| format!(" of {}", format_bytes(bytes))).unwrap_or_default();
-    let today = format_bytes(spent.on(always::now().day()));
+    let today = format_bytes(spent.on(always::at(now_ns).day()));
     out + &format!(".\n{today}{budget} were moved today (UTC).\n")
 }
 
@@ -179,10 +211,10 @@ fn ago(now_ns: u64, at_ns: u64) -> String {
     }
 }
 
-fn document(lately: &Lately) -> Value {
+fn document(lately: &Lately, now_ns: u64) -> Value {
     let known = &lately.known;
     let paths = listed(known).iter().map(|path| {
-        let kinds = pasts(known, &path.name).map(|(kind, past)| of_kind(kind, past));
+        let kinds = pasts(known, &path.name).map(|(kind, past)| of_kind(&path.name, kind, past));
         json!({
             "name": path.name,
             "host": path.host,
@@ -197,7 +229,7 @@ fn document(lately: &Lately) -> Value {
         "schema": SCHEMA,
         "since_unix_ns": known.since_unix_ns,
         "budget_bytes": known.watching.as_ref().and_then(|watching| watching.budget_bytes),
-        "moved_today_bytes": known.spent.on(always::now().day()),
+        "moved_today_bytes": known.spent.on(always::at(now_ns).day()),
         "notified": {
             "told": known.notices.told,
             "lost": known.notices.lost,
@@ -213,7 +245,7 @@ fn changes_of(lately: &Lately, path: &str) -> Vec<Value> {
     last.map(|last| changes::change_json(path, &last.asked, &last.change)).collect()
 }
 
-fn of_kind(kind: Kind, past: &Past) -> Value {
+fn of_kind(path: &str, kind: Kind, past: &Past) -> Value {
     let missed: BTreeMap<&str, u64> =
         past.missed.iter().map(|(why, count)| (why.name(), *count)).collect();
     let down = past.down.map(|down| {
@@ -234,6 +266,7 @@ fn of_kind(kind: Kind, past: &Past) -> Value {
         "failures": past.failures,
         "why": past.why,
         "down": down,
+        "trouble": trouble(path, past),
         "run": past.run.as_ref().map(|(_, run)| run),
         "answers": past.answers,
     })
