@@ -1,6 +1,7 @@
 //! Answers that say what is wrong, in the words and codes of the terminal.
 
 use axum::Json;
+use axum::extract::rejection::QueryRejection;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
@@ -54,6 +55,11 @@ pub(crate) fn refused(refusal: Refusal) -> Response {
         }
     };
     plain(StatusCode::FORBIDDEN, title, why)
+}
+
+/// An address with something behind its question mark that is not asked for.
+pub(crate) fn misasked(error: &QueryRejection) -> Response {
+    plain(error.status(), "the address is not what this asks for", &error.body_text())
 }
 
 /// A request without a token that was given out here.

@@ -1,16 +1,13 @@
 //! `/api/v1`: what pages and scripts can ask for. Described in `docs/openapi.json`.
 
-use crate::answer::{self, coded, failed, plain};
+use crate::answer::{self, coded, failed, misasked, plain};
 use crate::form::{self, Form, Target};
 use crate::guard::Peer;
-use crate::program::Ran;
-use crate::{Shared, connection, guard, run};
-use axum::body::Body;
+use crate::passed::{as_file, as_json, asked, broken};
+use crate::{Shared, connection, guard, paths, run};
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
-use axum::http::header::{
-    AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
-};
+use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::sse::{KeepAlive, Sse};
@@ -54,6 +51,7 @@ pub(crate) fn routes(shared: Arc<Shared>) -> Router<Arc<Shared>> {
         .route("/runs/{id}/{file}", get(file))
         .route("/compare", get(compare))
         .route("/tickets", post(ticket))
+        .merge(paths::routes())
         .layer(middleware::from_fn(whole))
         .layer(middleware::from_fn_with_state(shared, authorised));
     Router::new()
@@ -531,49 +529,8 @@ async fn compare(State(shared): State_, two: Asked<Two>, headers: HeaderMap) -> 
     }
 }
 
-async fn asked(shared: &Shared, args: &[&str]) -> std::io::Result<Ran> {
-    let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
-    shared.program.run(&args).await
-}
-
-fn as_json(ran: std::io::Result<Ran>) -> Response {
-    as_file(ran, "application/json", None)
-}
-
-/// What the program wrote, as it wrote it. Pages of reports are apart from this server's own.
-fn as_file(ran: std::io::Result<Ran>, kind: &'static str, name: Option<String>) -> Response {
-    let ran = match ran {
-        Ok(ran) if ran.code == 0 || (!ran.out.is_empty() && ran.code < 20) => ran,
-        Ok(ran) => return failed(ran.failure()),
-        Err(error) => return broken(&error),
-    };
-    let mut response = ([(CONTENT_TYPE, kind)], Body::from(ran.out)).into_response();
-    let headers = response.headers_mut();
-    if kind.starts_with("text/html")
-        && let Ok(policy) = guard::REPORT_POLICY.parse()
-    {
-        headers.insert(CONTENT_SECURITY_POLICY, policy);
-    }
-    if let Some(Ok(value)) = name.map(|name| format!("attachment; filename=\"{name}\"").parse()) {
-        headers.insert(CONTENT_DISPOSITION, value);
-    }
-    response
-}
-
 fn malformed(error: &JsonRejection) -> Response {
     plain(error.status(), "the request is not what this asks for", &error.body_text())
-}
-
-fn misasked(error: &QueryRejection) -> Response {
-    plain(error.status(), "the address is not what this asks for", &error.body_text())
-}
-
-fn broken(error: &std::io::Error) -> Response {
-    if error.kind() == std::io::ErrorKind::ResourceBusy {
-        let why = "So many things are looked up at a time and no more. Ask again in a moment.";
-        return plain(StatusCode::SERVICE_UNAVAILABLE, "too much is asked at once", why);
-    }
-    plain(StatusCode::INTERNAL_SERVER_ERROR, "the program cannot be run", &error.to_string())
 }
 
 fn read_only() -> Response {

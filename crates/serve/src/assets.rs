@@ -39,6 +39,9 @@ const ASSETS: &[Asset] = assets![
     "app.js" SCRIPT,
     "dom.js" SCRIPT,
     "measure.js" SCRIPT,
+    "path.js" SCRIPT,
+    "paths.js" SCRIPT,
+    "strip.js" SCRIPT,
     "live.js" SCRIPT,
     "chart.js" SCRIPT,
     "result.js" SCRIPT,
@@ -52,6 +55,7 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
     let page = || async { Html(PAGE) };
     Router::new()
         .route("/", get(page))
+        .route("/p/{name}", get(page))
         .route("/r/{id}", get(page))
         .route("/c/{a}/{b}", get(page))
         .route("/plans", get(page))

@@ -205,7 +205,8 @@ pub(crate) fn name(text: &str, what: &str) -> Result<String, String> {
     Ok(text)
 }
 
-fn value(text: &str, what: &str) -> Result<String, String> {
+/// A text as a person types it into a field: one line, and no longer than that.
+pub(crate) fn value(text: &str, what: &str) -> Result<String, String> {
     let text = text.trim();
     if text.len() > VALUE_MAX || text.chars().any(char::is_control) {
         return Err(format!("{what}: too long, or not text"));

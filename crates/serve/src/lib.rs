@@ -16,6 +16,8 @@ mod connection;
 pub mod form;
 pub mod guard;
 mod metrics;
+mod passed;
+mod paths;
 mod program;
 mod run;
 mod session;
@@ -65,6 +67,9 @@ pub struct Demo {
     pub about: Value,
     /// What a look at a host found then, as `check --json` says it.
     pub check: Value,
+    /// When the log of a watch that goes with it ends, in ns since the Unix epoch: pages show its
+    /// paths as they were then.
+    pub at_unix_ns: Option<u64>,
 }
 
 /// What every request can see.
@@ -78,6 +83,7 @@ struct Shared {
     keys: Arc<Keys>,
     demo: Option<Demo>,
     run: run::Current,
+    paths: paths::Following,
 }
 
 /// How often is looked whether it shall stop.
@@ -112,6 +118,7 @@ async fn until_stopped(
         keys: options.keys,
         demo: options.demo,
         run: run::Current::default(),
+        paths: paths::Following::default(),
     });
     let router = router(Arc::clone(&shared));
     listening(&addresses);

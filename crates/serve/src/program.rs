@@ -78,6 +78,12 @@ impl Program {
         self.command(args).args(["--json-stream", "--quiet", "--stop-at-eof"]).spawn()
     }
 
+    /// Starts what goes on by itself and says on its standard output what it sees; it ends when its
+    /// standard input is closed, or with what is given back.
+    pub(crate) fn follow(&self, args: &[String]) -> io::Result<Child> {
+        self.command(args).arg("--stop-at-eof").stderr(Stdio::null()).spawn()
+    }
+
     fn command(&self, args: &[String]) -> Command {
         let mut command = Command::new(&self.path);
         command.arg("--json-errors").args(args).kill_on_drop(true);

@@ -81,6 +81,12 @@ fn runs(found: &History) -> Vec<Value> {
     let first = |(run, began): (_, Vec<u64>)| Some((*began.first()?, run, began.len()));
     let mut runs: Vec<(u64, &str, usize)> = runs.into_iter().filter_map(first).collect();
     runs.sort_unstable_by(|one, other| other.cmp(one));
-    let told = |(began, run, visits): (u64, &str, usize)| json!({"run": run, "began": date(began), "visits": visits});
+    let told = |(began, run, visits): (u64, &str, usize)| {
+        json!({
+            "run": run,
+            "began": date(began),
+            "visits": visits,
+        })
+    };
     runs.into_iter().map(told).collect()
 }
