@@ -3,6 +3,7 @@
 use super::values;
 use clap::Args;
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 /// Port where browsers look first.
 const PORT: u16 = 4466;
@@ -17,6 +18,7 @@ Examples:
   v6gap web                                 and open what it prints
   v6gap web --no-open -p 8080
   v6gap web --demo 7k2f9q.jsonl --speed 20  a run that was recorded happens again, measuring nothing
+  v6gap web --demo last --demo-watch watch  and the paths of a watch that was recorded
   v6gap web --read-only                     results can be looked at and nothing else
   v6gap web --listen 192.0.2.7 --allow-remote     for others; put TLS before it")]
 pub struct WebArgs {
@@ -45,6 +47,10 @@ pub struct WebArgs {
     /// it; given again, results that are there to compare with
     #[arg(long, value_name = "RESULT", conflicts_with = "read_only")]
     pub demo: Vec<String>,
+    /// Show the paths of this watch as they were when its log ends: a file of the log, or its
+    /// folder
+    #[arg(long, value_name = "LOG", requires = "demo")]
+    pub demo_watch: Option<PathBuf>,
     /// How many times as fast
     #[arg(long, value_name = "TIMES", default_value = "1", value_parser = values::times,
           requires = "demo")]

@@ -23,7 +23,7 @@ use v6gap_store::Store;
 pub fn execute(args: &WebArgs, context: &Context) -> Result<Outcome, Failure> {
     let listen = listen(args)?;
     let recording = match args.demo.split_first() {
-        Some((first, others)) => Some(demo::Recording::new(first, others, args.speed, context)?),
+        Some((first, others)) => Some(demo::Recording::new(first, others, args, context)?),
         None => None,
     };
     let path = std::env::current_exe().map_err(|e| Failure::unexpected(e.to_string()))?;

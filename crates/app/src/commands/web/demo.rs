@@ -1,6 +1,7 @@
 //! A run that was recorded, in place of measurements: what pages are told of it, and the folder in
 //! which it happens again.
 
+use crate::args::WebArgs;
 use crate::failure::Failure;
 use crate::settings::Context;
 use serde_json::{Value, json};
@@ -19,23 +20,24 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    /// Of the result `first`; `others` are stored already.
+    /// Of the result `first`; `others` are stored already, and so is the log of a watch.
     ///
     /// # Errors
     /// If one is not there or cannot be read.
     pub(super) fn new(
         first: &str,
         others: &[String],
-        speed: f64,
+        args: &WebArgs,
         context: &Context,
     ) -> Result<Self, Failure> {
+        let speed = args.speed;
         let (header, _) = recorded(first, context)?;
         let mut random = [0; 4];
         entropy::random(&mut random).map_err(|e| Failure::unexpected(e.to_string()))?;
         let name = format!("demo-{}", RunId::from_bits(u32::from_ne_bytes(random)));
         let store = context.store.apart(&name);
         let play = journal(first, context)?;
-        let args = ["replay", &play, &format!("--speed={speed}"), "--keep"].map(str::to_owned);
+        let plays = ["replay", &play, &format!("--speed={speed}"), "--keep"].map(str::to_owned);
         let about = json!({
             "id": header.id,
             "client": header.hosts.client.name,
@@ -43,8 +45,12 @@ impl Recording {
             "started_unix_ns": header.started_unix_ns,
             "speed": speed,
         });
-        let demo = Demo { args: args.to_vec(), about, check: check(&header) };
-        let recording = Recording { demo, store };
+        let (plays, check) = (plays.to_vec(), check(&header));
+        let demo = Demo { args: plays, about, check, at_unix_ns: None };
+        let mut recording = Recording { demo, store };
+        if let Some(log) = &args.demo_watch {
+            recording.demo.at_unix_ns = recording.store.take_watch_log(log)?;
+        }
         for other in others {
             let (header, lines) = recorded(other, context)?;
             recording.store.create(&header)?.append(&lines)?;
