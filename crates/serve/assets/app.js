@@ -4,12 +4,14 @@ import { ask, h, keep, say, show, trouble, when } from "./dom.js";
 import { compare } from "./compare.js";
 import { history_screen } from "./history.js";
 import { measure } from "./measure.js";
+import { path_screen } from "./path.js";
 import { plans } from "./plans.js";
 import { result } from "./result.js";
 
-const TITLES = { measure: "Measure", result: "Result", compare: "Compare", plans: "Plans", history: "History" };
+const TITLES = { measure: "My paths", path: "Path", result: "Result", compare: "Compare", plans: "Plans", history: "History" };
 const SCREENS = [
   [/^\/$/, "measure", measure],
+  [/^\/p\/([^/]+)$/, "path", path_screen],
   [/^\/r\/([^/]+)$/, "result", result],
   [/^\/c\/([^/]+)\/([^/]+)$/, "compare", compare],
   [/^\/plans$/, "plans", plans],

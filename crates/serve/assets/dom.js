@@ -166,6 +166,11 @@ export function amount(value, unit) {
   return `${Number(scaled.toPrecision(4))} ${name}`;
 }
 
+/// A time as the terminal writes it, in UTC.
+export function utc(unix_ns) {
+  return new Date(unix_ns / 1e6).toISOString().slice(0, 16).replace("T", " ");
+}
+
 export function when(unix_ns) {
   return new Date(unix_ns / 1e6).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }

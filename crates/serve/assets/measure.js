@@ -1,7 +1,8 @@
-// The first screen: what to measure on the left, what happens on the right.
+// The first screen: the paths that are watched; below them what to measure on the left, what happens on the right.
 
 import { amount, ask, h, say, sentence, show, trouble } from "./dom.js";
 import { follow } from "./live.js";
+import { my_paths } from "./paths.js";
 import { go } from "./app.js";
 
 const LONG = [
@@ -37,7 +38,8 @@ export async function measure() {
   const state = { host: "", plan: null, options: {}, lab: null };
   const right = h("div", { class: "stack" });
   const form = build(state, info, right);
-  show(h("div", { class: "columns" }, form.element, right));
+  const paths = my_paths();
+  show(h("div", { class: "stack" }, paths.element, h("div", { class: "columns" }, form.element, right)));
   let stop_following = () => {};
   const watch = () => { stop_following = follow(right, "live", () => { form.idle(); form.changed(); }); };
   form.watch = watch;
@@ -51,7 +53,7 @@ export async function measure() {
     // Who was quicker than the list of plans is measuring already.
     if (!right.querySelector("[data-testid=live]")) right.append(cards);
   }
-  return () => stop_following();
+  return () => { stop_following(); paths.leave(); };
 }
 
 function welcome(info) {
@@ -172,7 +174,7 @@ function build(state, info, right) {
         : "Only pages on the computer that serves them may visit hosts, and this one is on another. In the terminal there: v6gap probe HOST.")),
     h("details", {}, h("summary", {}, "More: pairs, versions, addresses"), of_visits)];
   const element = h("form", { class: "card", id_: "new-run", onsubmit: begin },
-    h("h1", {}, "Compare IPv6 with IPv4"),
+    h("h2", {}, "Compare IPv6 with IPv4"),
     h("fieldset", {}, h("legend", {}, "Where"), where.element), host_part, site_parts[0], chosen,
     h("fieldset", { class: "quick" }, h("legend", {}, "What to measure"), what.element),
     h("fieldset", { class: "quick" }, h("legend", {}, "Direction of transfers"), way.element),
@@ -207,7 +209,8 @@ function build(state, info, right) {
   }
   const form = {
     element,
-    focus: () => host.focus(),
+    // Without leaving what is above.
+    focus: () => host.focus({ preventScroll: true }),
     busy() { start.dataset.busy = "yes"; ready(); start.textContent = "Measuring…"; say("The measurement has begun."); },
     idle() { delete start.dataset.busy; ready(); start.textContent = "Start"; },
     changed,

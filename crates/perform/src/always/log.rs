@@ -9,7 +9,7 @@ use v6gap_sys::clock;
 /// How often is looked whether the log has grown. Visits are a second apart at least.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Calls `look` now and again whenever the log has grown, until `stop` is set.
+/// Calls `look` now, and again whenever the log has grown, until `stop` is set.
 ///
 /// # Errors
 /// That of `look`; or if the folder of the log cannot be read.
@@ -28,16 +28,18 @@ fn follow_every<E: From<StoreError>>(
     look: &mut dyn FnMut() -> Result<(), E>,
 ) -> Result<(), E> {
     let mut seen_bytes = None;
-    while !stop.load(Ordering::Relaxed) {
+    loop {
         // Before it is read: what comes meanwhile is looked at the next time.
         let bytes = store.watch_log_bytes()?;
         if seen_bytes != Some(bytes) {
             seen_bytes = Some(bytes);
             look()?;
         }
+        if stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         clock::rest(every);
     }
-    Ok(())
 }
 
 #[cfg(test)]
