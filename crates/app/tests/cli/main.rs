@@ -25,5 +25,6 @@ mod watch_changes;
 mod web;
 mod web_errors;
 mod web_limits;
+mod web_paths;
 mod whereabouts;
 mod workers;

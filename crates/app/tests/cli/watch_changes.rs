@@ -17,14 +17,14 @@ use v6gap_core::watch::log::{
 use v6gap_core::watch::{Kind, With};
 use v6gap_store::Store;
 
-const QUARTER_NS: u64 = 900_000_000_000;
+pub const QUARTER_NS: u64 = 900_000_000_000;
 
 /// Visits of the log, and the first of them that finds IPv6 slower.
-const VISITS: u64 = 120;
-const FIRST: u64 = 60;
+pub const VISITS: u64 = 120;
+pub const FIRST: u64 = 60;
 
 /// Two days ago.
-fn begin_ns() -> u64 {
+pub fn begin_ns() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     u64::try_from(now.as_nanos()).unwrap() - 2 * 96 * QUARTER_NS
 }
@@ -75,6 +75,12 @@ fn visit(number: u64, began_unix_ns: u64) -> Ended {
 /// A data folder with the log of a path that changed once; with when it began.
 fn changed() -> (Sandbox, u64) {
     let (sandbox, begin_ns) = (Sandbox::new(), begin_ns());
+    write_changed(&sandbox, begin_ns);
+    (sandbox, begin_ns)
+}
+
+/// Writes that log, as if the watch had begun then.
+pub fn write_changed(sandbox: &Sandbox, begin_ns: u64) {
     let mut log = Store::at(&sandbox.path("")).open_watch_log().unwrap();
     let listed = Listed {
         name: "lab-b".to_owned(),
@@ -90,8 +96,6 @@ fn changed() -> (Sandbox, u64) {
         let ended = visit(number, begin_ns + number * QUARTER_NS);
         log.append(&Logged::Ended(Box::new(ended))).unwrap();
     }
-    drop(log);
-    (sandbox, begin_ns)
 }
 
 #[test]
