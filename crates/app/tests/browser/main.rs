@@ -1,5 +1,5 @@
-//! The pages of `v6gap web` in a real browser, on a recording, on visits to a service on loopback
-//! and on a live measurement in the lab.
+//! The pages of `v6gap web` in a real browser, on a recording, on a watch of loopback, on visits to
+//! a service there and on a live measurement in the lab.
 //!
 //! `V6GAP_PICTURES=FOLDER` keeps a picture of every screen; `V6GAP_CHROMIUM` names the browser.
 
@@ -8,7 +8,9 @@ mod figures;
 mod golden;
 mod links;
 mod pages;
+mod paths;
 mod replay;
+mod simulated;
 mod visits;
 
 use chromium::{Chromium, Tab};
@@ -70,6 +72,8 @@ fn main() -> ExitCode {
         Some(browser) => {
             let mut browser = replay::steps(&home, browser);
             pages::steps(&mut browser);
+            browser = paths::replayed(&home, browser);
+            browser = paths::live(&home, browser);
             let browser = visits::steps(&home, browser);
             // `cargo test --test browser -- replay`: what is quick, and needs no lab.
             let alone = std::env::args().any(|word| word == "replay");

@@ -9,7 +9,7 @@ use miniz_oxide::inflate::decompress_to_vec;
 use std::path::{Path, PathBuf};
 
 /// The runs, made by `v6gap demo --for 18s --measure tcp --seed 46`, the second with `--rate 50M`.
-const RECORDED: [(&str, &[u8]); 2] = [
+pub const RECORDED: [(&str, &[u8]); 2] = [
     ("ygbv7b", include_bytes!("recorded/ygbv7b.jsonl.gz")),
     ("n1b7yg", include_bytes!("recorded/n1b7yg.jsonl.gz")),
 ];
@@ -53,7 +53,8 @@ pub fn steps(home: &Path, browser: Chromium) -> Chromium {
     scene.browser
 }
 
-fn unpack(home: &Path, id: &str, packed: &[u8]) -> PathBuf {
+/// The file of a recorded run, unpacked.
+pub fn unpack(home: &Path, id: &str, packed: &[u8]) -> PathBuf {
     let text = decompress_to_vec(&packed[GZIP.0..packed.len() - GZIP.1]).unwrap();
     let path = home.join(format!("{id}.jsonl"));
     std::fs::write(&path, text).unwrap();
@@ -160,7 +161,7 @@ fn shows(scene: &mut Scene<'_>) {
 
 impl Scene<'_> {
     /// The screen in each theme and width: no barriers, and like the picture that was kept.
-    fn keep(&mut self, name: &str, forms: &[(&str, u32)]) {
+    pub fn keep(&mut self, name: &str, forms: &[(&str, u32)]) {
         for (theme, width) in forms {
             let what = format!("{name}-{theme}-{width}");
             self.browser.size(&self.tab, *width, 800);
