@@ -1,7 +1,7 @@
 // One path that is watched: how it does, the history of each question, what changed and what else did then, and the runs.
 
-import { ask, h, listen, show, trouble } from "./dom.js";
-import { facts, history_of } from "./paths.js";
+import { h, show, trouble } from "./dom.js";
+import { facts, follow_paths, history_of } from "./paths.js";
 import { changes, strip } from "./strip.js";
 
 const BACK = [["2d", "2 days"], ["14d", "14 days"], ["56d", "8 weeks"]];
@@ -29,20 +29,18 @@ export async function path_screen(name) {
   function tell(status) {
     const path = status.paths.find((path) => path.name === name);
     const text = JSON.stringify(path ?? null);
-    if (text === seen) return undefined;
+    if (text === seen) return;
     seen = text;
     now.replaceChildren(path ? facts(path) : h("p", { class: "quiet" }, "It is not watched any more; what was found is below."));
-    return draw();
+    draw();
   }
-  const first = await ask("/paths");
   show(h("div", { class: "stack", id_: "path" },
     h("section", { class: "card" },
       h("div", { class: "row" }, h("h1", {}, name), h("span", { class: "space" }), h("label", { class: "f", for: "since" }, "How far back"), h("div", {}, since)),
       now, problem,
       h("p", { class: "quiet" }, "The same on the command line: ", h("code", {}, `v6gap watch history ${name}`))),
     strips, beside));
-  await tell(first);
-  return listen("/paths/events", (_, status) => tell(status));
+  return follow_paths(tell);
 }
 
 /// Changes with what else was another then, outages, and the runs of the visits.

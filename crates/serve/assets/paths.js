@@ -49,7 +49,18 @@ export function history_of(name, since) {
 /// Tells `draw` how all paths do, now and as the watch goes on, until the function that is given back is called.
 export async function follow_paths(draw) {
   draw(await ask("/paths"));
-  return listen("/paths/events", (_, status) => draw(status));
+  let close = () => {};
+  // A browser has few connections to a server for all its tabs: one that nobody sees takes none.
+  function look() {
+    close();
+    close = document.hidden ? () => {} : listen("/paths/events", (_, status) => draw(status));
+  }
+  document.addEventListener("visibilitychange", look);
+  look();
+  return () => {
+    document.removeEventListener("visibilitychange", look);
+    close();
+  };
 }
 
 /// The first section of the first screen.

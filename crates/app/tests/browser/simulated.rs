@@ -159,7 +159,7 @@ fn entries(run: &RunId) -> Vec<Logged> {
     let mut of_day = NAMES.map(|_| Vec::new());
     for number in 0..WEEK {
         for (name, effects) in NAMES.into_iter().zip(&mut of_day) {
-            if number % DAY == 0 {
+            if number.is_multiple_of(DAY) {
                 effects.clear();
             }
             let seen = values(&mut source, name, number);
