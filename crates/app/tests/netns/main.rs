@@ -136,7 +136,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 85] = [
     ("ways_tell_there_from_back", ways::tell_there_from_back, Night(40)),
     ("ways_name_their_tunnel", ways::name_their_tunnel, Night(40)),
     ("iperf3_is_measured_against", iperf3::is_measured_against, Witness(30)),
-    ("reflectors_are_measured_against", stamp::is_measured_against, Night(1200)),
+    ("reflectors_are_measured_against", stamp::is_measured_against, Night(1500)),
     ("iperf3_is_waited_for", iperf3::is_waited_for, Night(60)),
     ("two_hosts_are_measured_by_ssh", ssh::two_hosts_are_measured, Night(180)),
     ("iperf3_tells_one_server_from_two", iperf3::tells_one_server_from_two, Night(40)),
