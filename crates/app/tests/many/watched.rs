@@ -127,7 +127,7 @@ pub fn stays_flat() -> bool {
     let sandbox = Sandbox::new();
     let store = Store::at(&sandbox.path(""));
     let program = program(&sandbox);
-    let mut metrics = always::metrics(&store).unwrap();
+    let mut metrics = always::metrics(&described(), &store).unwrap();
     let (page, stop, begun) = (Page::default(), AtomicBool::new(false), Instant::now());
     let mut seen = Seen::default();
     // As the program does it.

@@ -203,7 +203,7 @@ impl Path {
         let is_due = |name: &String| {
             let watch = check(&self.draft(name)).unwrap();
             let now = Moment { unix_ns: clock::wall_ns(), offset_s: 0 };
-            let mut machine = Machine::new(watch, Known::default(), &host, now);
+            let mut machine = Machine::new(watch, &[], Known::default(), &host, now);
             let Action::Wait(due_ns) = machine.next(now, false) else { return false };
             let at_ns = due_ns % (EVERY_S * SECOND_NS);
             (0..SECOND_NS).contains(&at_ns.wrapping_sub(self.at_s * SECOND_NS))

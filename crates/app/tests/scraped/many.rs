@@ -75,7 +75,7 @@ fn metrics() -> Metrics {
         ..OfPath::default()
     };
     let paths = (0..PATHS).map(|n| (format!("site-{}/host-{n}", n % 10), path.clone()));
-    Metrics { from: "site-1/host-1".to_owned(), paths: paths.collect() }
+    Metrics { paths: paths.collect(), ..Metrics::new("site-1/host-1", "0.1.0") }
 }
 
 /// How long one scrape takes.

@@ -225,7 +225,7 @@ fn described(site: &Site<'_>, listen: SocketAddr, due_ns: u64) -> Result<String,
         let name = format!("idle-{number}");
         draft.paths[0].name = Some(name.clone());
         let watch = check(&draft).map_err(|problems| format!("{problems:?}"))?;
-        let mut machine = Machine::new(watch, Known::default(), &host, now);
+        let mut machine = Machine::new(watch, &[], Known::default(), &host, now);
         if let Action::Wait(at_ns) = machine.next(now, false)
             && (due_ns..due_ns + WINDOW_NS).contains(&at_ns)
         {
