@@ -182,7 +182,9 @@ async fn check(State(shared): State_, body: Result<Json<Host>, JsonRejection>) -
         // Whatever was found is the answer, also if it is that there is nobody.
         (Ok(mut args), None) => {
             args.splice(..1, ["check".to_owned()]);
-            args.push("--json".to_owned());
+            // Who types beside a measurement is told of it: one that waits for its end would keep
+            // others from being looked up meanwhile.
+            args.extend(["--json", "--no-wait"].map(str::to_owned));
             as_json(shared.program.run(&args).await)
         }
         (Err(why), _) => plain(StatusCode::BAD_REQUEST, &why, ""),
