@@ -171,7 +171,10 @@ impl Known {
         past.open_unix_ns = None;
         past.ended_unix_ns = Some(ended.at_unix_ns);
         *past.ended.entry(ended.outcome.name()).or_default() += 1;
-        past.bytes_most = past.bytes_most.max(ended.bytes);
+        // What was only expected of one that was broken off was never moved.
+        if ended.outcome != Outcome::BrokenOff {
+            past.bytes_most = past.bytes_most.max(ended.bytes);
+        }
         if !ended.answers.is_empty() {
             past.answers.clone_from(&ended.answers);
         }

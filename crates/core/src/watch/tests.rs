@@ -426,7 +426,10 @@ fn visits_that_are_killed_from_the_first_one_on_keep_the_budget() {
     }
     assert_eq!(begun(&log).len(), 3);
     assert!(over(&log).iter().all(|ended| ended.outcome == Outcome::BrokenOff));
-    assert_eq!(folded(&log).spent.on(day_of(START_NS)), 9_000_000);
+    let known = folded(&log);
+    assert_eq!(known.spent.on(day_of(START_NS)), 9_000_000);
+    // A watch that expects less from then on is not held to what no visit ever took.
+    assert_eq!(known.past("a", Kind::Light).unwrap().bytes_most, 0);
 }
 
 /// A generator for the tests below, whose seeds proptest prints.
