@@ -147,7 +147,7 @@ fn path(key: &str, draft: &PathDraft, common: Common, problems: &mut Problems) -
     for (name, period_ns) in ["every", "throughput_every"].into_iter().zip(periods) {
         if period_ns.is_some_and(|ns| ns < least_ns) {
             let least = format_span(least_ns as f64);
-            problems.add(of(name), format!("visits to this host may be {least} apart, not less"));
+            problems.add(of(name), format!("visits of this path are at least {least} apart"));
         }
     }
     let given = [("port", draft.port.is_some()), ("key_file", draft.key_file.is_some())];
