@@ -4,12 +4,13 @@
 //! * `delay`: short exchanges, too, take another time;
 //! * `loss`: another share is lost;
 //! * `rate`: short exchanges take as long as before, and something else that the rate decides, a
-//!   transfer or a longer exchange, has moved as well.
+//!   transfer or a longer exchange, has moved as well, both to the better or both to the worse.
 //!
 //! Each is of one family and rests on a question other than the one that changed, so that no figure
 //! is made its own reason.
 
 use super::{Amount, Asked, Change, Moved, Series, Suspect, Who};
+use crate::analysis::effect::orientation;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use v6gap_core::family::Family;
@@ -30,6 +31,10 @@ struct Other<'a> {
 impl Other<'_> {
     fn has(self, moved: Moved) -> bool {
         self.amount.moved == moved
+    }
+
+    fn is_worse(self) -> bool {
+        orientation(self.metric) * self.amount.step.by < 0.0
     }
 
     /// On the scale of the effect.
@@ -77,8 +82,12 @@ fn of_family(
     let loss = others.iter().copied().find(is_lost);
     let still = shortest.filter(|short| short.has(Moved::No) && is_of_rate(own, *short));
     let rate = still.and_then(|short| {
-        let with_it = |other: &Other<'_>| other.has(Moved::Yes) && is_of_rate(*other, short);
-        others.iter().copied().find(with_it)
+        let with_it = |other: &&Other<'_>| {
+            other.has(Moved::Yes)
+                && is_of_rate(**other, short)
+                && other.is_worse() == own.is_worse()
+        };
+        others.iter().find(with_it).copied()
     });
     let found = [("delay", delay), ("loss", loss), ("rate", rate)].into_iter();
     found.filter_map(|(name, other)| Some(suspect(name, family, other?, change))).collect()

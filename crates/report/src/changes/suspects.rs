@@ -33,7 +33,7 @@ fn what(name: &str, path: &str) -> String {
         "kernel" => format!("Kernel of {path}"),
         "certificate" => format!("Certificate of {path}"),
         "delay" => format!("Short exchanges with {path}"),
-        "loss" => format!("Share lost to {path}"),
+        "loss" => format!("Share lost between here and {path}"),
         "rate" => format!("What the rate decides at {path}, and short exchanges do not show,"),
         other => format!("\"{other}\" of {path}"),
     }

@@ -174,7 +174,7 @@ fn suspects_say_how_much_they_are_worth() {
     suspect.family = Some(Family::V6);
     for (name, begins) in [
         ("delay", "Short exchanges with lab-b"),
-        ("loss", "Share lost to lab-b"),
+        ("loss", "Share lost between here and lab-b"),
         ("rate", "What the rate decides at lab-b, and short exchanges do not show,"),
     ] {
         suspect.name = name.to_owned();

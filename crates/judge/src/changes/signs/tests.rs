@@ -96,6 +96,14 @@ fn a_slower_line_leaves_short_exchanges_alone() {
     }
 }
 
+/// No rate makes transfers faster and longer exchanges slower.
+#[test]
+fn what_moves_against_each_other_has_no_rate_in_common() {
+    let told = told([1.0, 1.6, 1.0, 2.0, 1.0], false);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.iter().all(|(_, named)| named.is_empty()), "{told:?}");
+}
+
 #[test]
 fn a_line_that_loses_more_is_named_by_its_losses() {
     let told = told([1.0, 1.0, 1.0, 0.3, 10.0], false);
