@@ -78,7 +78,7 @@ pub fn strip(course: &Course<'_>) -> Option<Strip> {
         date(last.from.unix_ns),
     );
     let table = table(course);
-    let desc = described(course, &table);
+    let desc = described(course, &axes, &table);
     let canvas = draw(course, &axes);
     let id = format!("strip-{}-{}-{}", named(course.path), named(&asked.cell), asked.metric);
     let drawn = drawing::draw(&id, &title, &desc, HEIGHT, Paint::Page, vec![canvas]);
@@ -162,11 +162,8 @@ fn draw(course: &Course<'_>, axes: &Axes) -> Canvas {
     band(&mut canvas, axes, (0.0, WIDTH), [own(-asked.margin), own(asked.margin)], Ink::Zone);
     let none = axes.y(0.0);
     canvas.stroke((0.0, none), (WIDTH, none), Ink::Axis, 1.0, Stroke::Solid);
-    for (family, since, until) in course.silences {
-        let until = until.unwrap_or(axes.to_unix_ns);
-        if until > axes.from_unix_ns {
-            hatch(&mut canvas, axes, *family, *since, until);
-        }
+    for (family, since, until) in silences(course, axes) {
+        hatch(&mut canvas, axes, *family, *since, until.unwrap_or(axes.to_unix_ns));
     }
     for spell in all {
         if let Some(range) = ranged(course.spells, spell) {
@@ -192,6 +189,16 @@ fn draw(course: &Course<'_>, axes: &Axes) -> Canvas {
         mark(&mut canvas, at, spell.verdict);
     }
     canvas
+}
+
+/// When a family did not answer, of what the strip spans.
+fn silences<'a>(
+    course: &Course<'a>,
+    axes: &Axes,
+) -> impl Iterator<Item = &'a (Family, u64, Option<u64>)> {
+    let from_unix_ns = axes.from_unix_ns;
+    let silences: &'a [(Family, u64, Option<u64>)] = course.silences;
+    silences.iter().filter(move |(_, _, until)| until.is_none_or(|until| until > from_unix_ns))
 }
 
 /// Both ends of the range of a spell's mean, where it has one.
@@ -295,7 +302,7 @@ fn table(course: &Course<'_>) -> Table {
 }
 
 /// Every spell and every outage in words.
-fn described(course: &Course<'_>, table: &Table) -> String {
+fn described(course: &Course<'_>, axes: &Axes, table: &Table) -> String {
     let spell = |row: &Vec<String>| match &row[..] {
         [from, to, visits, effect, range, answer, ..] => {
             let visits =
@@ -308,7 +315,7 @@ fn described(course: &Course<'_>, table: &Table) -> String {
     let silent = |(family, since, until): &(Family, u64, Option<u64>)| {
         silence_in_words(*family, *since, *until)
     };
-    spells.chain(course.silences.iter().map(silent)).collect::<Vec<_>>().join(" ")
+    spells.chain(silences(course, axes).map(silent)).collect::<Vec<_>>().join(" ")
 }
 
 fn foot(course: &Course<'_>, axes: &Axes) -> String {
@@ -322,9 +329,9 @@ fn foot(course: &Course<'_>, axes: &Axes) -> String {
     if changes > 0 {
         foot.push_str(&format!(" {}, each a dotted line.", counted(changes, "change")));
     }
-    let silences = course.silences.len();
-    if silences > 0 {
-        foot.push_str(&format!(" Hatched: a family did not answer ({silences})."));
+    let silent = silences(course, axes).count();
+    if silent > 0 {
+        foot.push_str(&format!(" Hatched: a family did not answer ({silent})."));
     }
     foot
 }
