@@ -7,11 +7,15 @@
 use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use v6gap_report::text::Style;
 pub use v6gap_report::text::{column, wrap};
 
 /// Why a result could not be written, the first time.
 static TROUBLE: OnceLock<Error> = OnceLock::new();
+
+/// Whether whoever read the results is gone.
+static CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Why something could not be written to standard output, if there were readers for it.
 pub fn trouble() -> Option<&'static Error> {
@@ -19,11 +23,19 @@ pub fn trouble() -> Option<&'static Error> {
 }
 
 fn note_trouble(outcome: std::io::Result<()>) {
-    if let Err(error) = outcome
-        && error.kind() != ErrorKind::BrokenPipe
-    {
-        TROUBLE.get_or_init(|| error);
+    match outcome {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => CLOSED.store(true, Relaxed),
+        Err(error) => {
+            TROUBLE.get_or_init(|| error);
+        }
+        Ok(()) => {}
     }
+}
+
+/// Whether there is no use in writing results any more: nobody reads them, or they cannot be
+/// written.
+pub fn is_lost() -> bool {
+    CLOSED.load(Relaxed) || trouble().is_some()
 }
 
 /// Writes a result.

@@ -44,7 +44,7 @@ pub use run_name::RunName;
 pub use source::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX};
 pub use summary::{Ended, Head, Judged, fingerprint, read_summary};
 pub use watchfile::{parse_watch, read_watch_file};
-pub use watchlog::WatchLog;
+pub use watchlog::{Reached, WatchLog};
 pub use worldfile::{parse_world, read_world};
 
 #[cfg(test)]

@@ -37,6 +37,17 @@ pub struct WatchLog {
     _lock: File,
 }
 
+/// How far the log was read, file by file.
+#[derive(Debug, Clone, Default)]
+pub struct Reached(BTreeMap<u64, Whole>);
+
+/// What was read of a file: whole lines, and the bytes that they have.
+#[derive(Debug, Clone, Copy, Default)]
+struct Whole {
+    lines: usize,
+    bytes: u64,
+}
+
 impl Store {
     /// Opens the log of the watch, which makes it if there is none.
     ///
@@ -66,29 +77,28 @@ impl Store {
         since_unix_ns: u64,
         take: &mut dyn FnMut(Logged),
     ) -> Result<(), StoreError> {
+        self.read_watch_log_on(since_unix_ns, &mut Reached::default(), take)
+    }
+
+    /// The same of what was appended since it was read as far as `reached`, which moves on.
+    ///
+    /// # Errors
+    /// Those, and if a file became shorter: it is another one then.
+    pub fn read_watch_log_on(
+        &self,
+        since_unix_ns: u64,
+        reached: &mut Reached,
+        take: &mut dyn FnMut(Logged),
+    ) -> Result<(), StoreError> {
         let folder = self.data().join(FOLDER);
         for number in numbers(&folder)? {
             // One more: a watch may have gone past the end of a file in a visit.
             if number + 1 >= since_unix_ns / SPAN_NS {
-                read(&file(&folder, number), Named::ByUs, take)?;
+                let whole = reached.0.entry(number).or_default();
+                read(&file(&folder, number), Named::ByUs, whole, take)?;
             }
         }
         Ok(())
-    }
-}
-
-impl Store {
-    /// How long the log is, in bytes: whoever looks at it again reads it only if that is another.
-    ///
-    /// # Errors
-    /// If its folder cannot be read.
-    pub fn watch_log_bytes(&self) -> Result<u64, StoreError> {
-        let folder = self.data().join(FOLDER);
-        let bytes = |number: u64| {
-            let path = file(&folder, number);
-            fs::metadata(&path).map(|found| found.len()).map_err(StoreError::io("look at", &path))
-        };
-        numbers(&folder)?.into_iter().map(bytes).sum()
     }
 
     /// Takes over the log that a person named, a file of one or the folder of them all, in place of
@@ -104,7 +114,7 @@ impl Store {
         };
         let (mut texts, mut last) = (BTreeMap::<u64, String>::new(), None);
         for path in &files {
-            read(path, Named::ByUser, &mut |entry| {
+            read(path, Named::ByUser, &mut Whole::default(), &mut |entry| {
                 let at_unix_ns = entry.at_unix_ns();
                 let text = texts.entry(at_unix_ns / SPAN_NS).or_default();
                 text.push_str(&log::encode(&entry));
@@ -186,23 +196,41 @@ fn file(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("{number}{ENDING}"))
 }
 
-/// Entry by entry, so that a file may be of any length: that of a path on this host itself, visited
-/// each second, has gigabytes.
-fn read(path: &Path, named: Named, take: &mut dyn FnMut(Logged)) -> Result<(), StoreError> {
+/// Entry by entry behind what is `whole` already, so that a file may be of any length: that of a
+/// path on this host itself, visited each second, has gigabytes.
+fn read(
+    path: &Path,
+    named: Named,
+    whole: &mut Whole,
+    take: &mut dyn FnMut(Logged),
+) -> Result<(), StoreError> {
     let mut source = Source::open(path, named)?;
+    match source.bytes {
+        Some(bytes) if bytes < whole.bytes => {
+            return Err(StoreError::unfit(path, "became shorter while it was followed"));
+        }
+        Some(bytes) if bytes == whole.bytes => return Ok(()),
+        Some(_) => {
+            let sought = source.file.seek(SeekFrom::Start(whole.bytes));
+            sought.map_err(StoreError::io("read", path))?;
+        }
+        None => {}
+    }
     let mut room = Room::default();
-    for number in 1.. {
+    loop {
+        let number = whole.lines + 1;
         let wrong = |source| StoreError::Record { path: path.to_owned(), line: number, source };
-        let whole = match room.next_line(&mut source).map_err(StoreError::io("read", path))? {
+        let line = match room.next_line(&mut source).map_err(StoreError::io("read", path))? {
             Next::Line(line) => line,
-            Next::End => break,
+            Next::End => return Ok(()),
             Next::TooLong => return Err(wrong(line_too_long())),
         };
-        let text = std::str::from_utf8(whole);
+        let text = std::str::from_utf8(line);
         let text = text.map_err(|e| wrong(RecordError::Malformed(e.to_string())))?;
-        take(log::decode(text).map_err(wrong)?);
+        let entry = log::decode(text).map_err(wrong)?;
+        *whole = Whole { lines: number, bytes: whole.bytes + line.len() as u64 + 1 };
+        take(entry);
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -245,17 +273,47 @@ mod tests {
     fn a_log_that_is_named_is_taken_over() {
         let scratch = Scratch::new("watch-taken");
         let (from, to) = (Store::at(&scratch.0), Store::at(&scratch.0.join("other")));
-        assert_eq!(from.watch_log_bytes().unwrap(), 0);
         let entries = [entry(5), entry(SPAN_NS), entry(SPAN_NS + 7)];
         let mut log = from.open_watch_log().unwrap();
         entries.iter().for_each(|entry| log.append(entry).unwrap());
         let folder = from.data().join(FOLDER);
         assert_eq!(to.take_watch_log(&folder).unwrap(), Some(SPAN_NS + 7));
         assert_eq!(all(&to, 0), entries);
-        assert_eq!(to.watch_log_bytes().unwrap(), from.watch_log_bytes().unwrap());
         assert_eq!(to.take_watch_log(&file(&folder, 0)).unwrap(), Some(5));
         assert_eq!(all(&to, 0), entries, "the other file stays");
         assert!(to.take_watch_log(&scratch.0.join("none")).is_err());
+    }
+
+    /// Whoever follows it reads each entry once, also in a file that is gone back to.
+    #[test]
+    fn what_was_read_is_not_read_again() {
+        let scratch = Scratch::new("watch-on");
+        let store = Store::at(&scratch.0);
+        let (mut log, mut reached) = (store.open_watch_log().unwrap(), Reached::default());
+        let mut on = || {
+            let mut found = Vec::new();
+            store.read_watch_log_on(0, &mut reached, &mut |entry| found.push(entry))?;
+            Ok::<_, StoreError>(found)
+        };
+        assert!(on().unwrap().is_empty());
+        log.append(&entry(5)).unwrap();
+        log.append(&entry(SPAN_NS)).unwrap();
+        assert_eq!(on().unwrap(), [entry(5), entry(SPAN_NS)]);
+        assert!(on().unwrap().is_empty());
+        // A clock was set back, and half a line is written.
+        log.append(&entry(7)).unwrap();
+        let path = store.data().join(FOLDER).join("0.jsonl");
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        let line = log::encode(&entry(9)) + "\n";
+        let (half, rest) = line.split_at(20);
+        file.write_all(half.as_bytes()).unwrap();
+        assert_eq!(on().unwrap(), [entry(7)]);
+        file.write_all(rest.as_bytes()).unwrap();
+        assert_eq!(on().unwrap(), [entry(9)]);
+        file.write_all(b"no entry\n").unwrap();
+        assert!(matches!(on().unwrap_err(), StoreError::Record { line: 4, .. }));
+        file.set_len(3).unwrap();
+        assert!(on().is_err());
     }
 
     #[test]

@@ -77,6 +77,16 @@ fn following_ends_with_its_input() {
     sandbox.run("watch status --stop-at-eof").ended(2);
 }
 
+/// As where `head` has seen enough.
+#[test]
+fn following_ends_when_nobody_reads_it() {
+    let sandbox = Sandbox::new();
+    let mut child = sandbox.start("watch status --follow --json");
+    drop(child.stdout.take());
+    write_changed(&sandbox, begin_ns());
+    assert!(child.wait().unwrap().success());
+}
+
 /// A year later it shows what it showed then.
 #[test]
 fn a_recorded_watch_is_as_it_was() {

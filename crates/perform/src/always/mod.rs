@@ -14,6 +14,7 @@ mod visit;
 use crate::facts::this_host;
 use followed::Followed;
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -25,7 +26,7 @@ use v6gap_core::watch::metrics::Metrics;
 use v6gap_core::watch::said::Expected;
 use v6gap_core::watch::{DAY_NS, Kind, Moment, Watch, WatchedPath};
 use v6gap_judge::changes::Event;
-use v6gap_store::{Store, StoreError, WatchLog};
+use v6gap_store::{Reached, Store, StoreError, WatchLog};
 use v6gap_sys::{apart, clock};
 
 /// How soon a stop is noticed, in ns; nothing else is done as often.
@@ -94,32 +95,46 @@ pub struct Lately {
     pub followed: Followed,
 }
 
-/// What is known lately of the watch of this store.
+/// What is known lately of the watch of this store, or what was at a time, in ns since the Unix
+/// epoch.
 ///
 /// # Errors
 /// If its log cannot be read.
-pub fn lately(store: &Store) -> Result<Lately, StoreError> {
-    between(store, clock::wall_ns().saturating_sub(BACK_NS), u64::MAX)
-}
-
-/// What was known of it at a time, in ns since the Unix epoch.
-///
-/// # Errors
-/// As [`lately`].
-pub fn lately_at(store: &Store, at_unix_ns: u64) -> Result<Lately, StoreError> {
-    between(store, at_unix_ns.saturating_sub(BACK_NS), at_unix_ns)
-}
-
-fn between(store: &Store, since_unix_ns: u64, to_unix_ns: u64) -> Result<Lately, StoreError> {
+pub fn lately(store: &Store, at_unix_ns: Option<u64>) -> Result<Lately, StoreError> {
     let mut lately = Lately::default();
-    store.read_watch_log(since_unix_ns, &mut |entry| {
-        if (since_unix_ns..=to_unix_ns).contains(&entry.at_unix_ns()) {
-            lately.known.take(&entry);
-            // What it showed was told when it was new.
-            lately.followed.take(&entry);
-        }
-    })?;
+    lately.read_on(store, &lately_span(at_unix_ns), &mut Reached::default())?;
     Ok(lately)
+}
+
+/// From when to when entries are lately, in ns since the Unix epoch.
+fn lately_span(at_unix_ns: Option<u64>) -> RangeInclusive<u64> {
+    let since = |unix_ns: u64| unix_ns.saturating_sub(BACK_NS);
+    match at_unix_ns {
+        Some(at) => since(at)..=at,
+        // Where a clock was set back, what came before that is later than now.
+        None => since(clock::wall_ns())..=u64::MAX,
+    }
+}
+
+impl Lately {
+    /// Takes what the log has of that time behind what was `reached` of it; whether there was any.
+    fn read_on(
+        &mut self,
+        store: &Store,
+        span: &RangeInclusive<u64>,
+        reached: &mut Reached,
+    ) -> Result<bool, StoreError> {
+        let mut any = false;
+        store.read_watch_log_on(*span.start(), reached, &mut |entry| {
+            if span.contains(&entry.at_unix_ns()) {
+                any = true;
+                self.known.take(&entry);
+                // What it showed was told when it was new.
+                self.followed.take(&entry);
+            }
+        })?;
+        Ok(any)
+    }
 }
 
 /// What metrics tell of a watch before anything happens: its paths, what was found of them lately,
@@ -151,7 +166,7 @@ pub fn watch(
 ) -> Result<(), WatchTrouble> {
     let log = store.open_watch_log()?;
     let expected = expected(&watch, program)?;
-    let Lately { known, followed } = lately(store)?;
+    let Lately { known, followed } = lately(store, None)?;
     let bytes: Vec<(usize, Kind, u64)> =
         expected.iter().map(|of| (of.path, of.kind, of.expected.bytes)).collect();
     let machine = Machine::new(watch, &bytes, known, &this_host().name, now());

@@ -8,6 +8,7 @@ use crate::session;
 use crate::settings::Context;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use v6gap_core::metric::Metric;
 use v6gap_core::unit::{format_bytes, format_span};
 use v6gap_core::watch::Kind;
@@ -25,7 +26,8 @@ const SCHEMA: &str = "v6gap.watch.status/1";
 /// If the log cannot be read.
 pub fn execute(args: &WatchStatusArgs, context: &Context) -> Result<Outcome, Failure> {
     if !args.follow {
-        output::to_stdout(&now(args, context)?);
+        let lately = always::lately(&context.store, args.at_unix_ns)?;
+        output::to_stdout(&said(args, context, &lately));
         return Ok(Outcome::Done);
     }
     let stop = session::interruptible()?;
@@ -33,34 +35,32 @@ pub fn execute(args: &WatchStatusArgs, context: &Context) -> Result<Outcome, Fai
         session::stop_at_end_of_input(&stop);
     }
     let mut first = true;
-    let mut look = || -> Result<(), Failure> {
-        let text = now(args, context)?;
+    let mut look = |lately: &Lately| {
+        let text = said(args, context, lately);
         // What is read by people has an empty line between two times.
         let gap = if args.json || std::mem::take(&mut first) { "" } else { "\n" };
         output::to_stdout(&format!("{gap}{text}"));
-        Ok(())
+        if output::is_lost() {
+            stop.store(true, Ordering::Relaxed);
+        }
     };
-    always::log::follow::<Failure>(&context.store, &stop, &mut look)?;
+    always::log::follow(&context.store, args.at_unix_ns, &stop, &mut look)?;
     Ok(Outcome::Done)
 }
 
 /// How all paths do, as it is to be written.
-fn now(args: &WatchStatusArgs, context: &Context) -> Result<String, Failure> {
-    let lately = match args.at_unix_ns {
-        Some(at) => always::lately_at(&context.store, at)?,
-        None => always::lately(&context.store)?,
-    };
+fn said(args: &WatchStatusArgs, context: &Context, lately: &Lately) -> String {
     let known = &lately.known;
     let now_ns = args.at_unix_ns.unwrap_or_else(|| always::now().unix_ns);
     let text = match (args.json, args.follow) {
-        (true, true) => return Ok(json_escaped(document(&lately, now_ns).to_string())),
-        (true, false) => return Ok(json_escaped(format!("{:#}", document(&lately, now_ns)))),
+        (true, true) => return json_escaped(document(lately, now_ns).to_string()),
+        (true, false) => return json_escaped(format!("{:#}", document(lately, now_ns))),
         (false, _) if known.watching.is_none() => {
             "Nothing is watched yet.  v6gap watch HOST --every 15min".to_owned()
         }
-        (false, _) => table(&lately, now_ns, args.verbose) + &notes(known, now_ns),
+        (false, _) => table(lately, now_ns, args.verbose) + &notes(known, now_ns),
     };
-    Ok(output::fit(&context.output.results, &text))
+    output::fit(&context.output.results, &text)
 }
 
 /// The paths that are watched, as the watch was begun last.
