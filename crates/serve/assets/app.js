@@ -19,11 +19,13 @@ const SCREENS = [
 ];
 
 let leave = () => {};
+let asked = 0;
 
 /// Shows what the address says.
 export async function route() {
   leave();
   leave = () => {};
+  const number = ++asked;
   const path = location.pathname;
   const [pattern, name, screen] = SCREENS.find(([pattern]) => pattern.test(path)) ?? SCREENS[0];
   document.title = `${TITLES[name]} – v6gap`;
@@ -32,9 +34,12 @@ export async function route() {
     else link.removeAttribute("aria-current");
   }
   try {
-    leave = (await screen(...(path.match(pattern) ?? []).slice(1).map(decodeURIComponent))) ?? leave;
+    const left = (await screen(...(path.match(pattern) ?? []).slice(1).map(decodeURIComponent))) ?? (() => {});
+    // Who has gone elsewhere meanwhile is not to be told any more.
+    if (number === asked) leave = left;
+    else left();
   } catch (error) {
-    show(trouble(error));
+    if (number === asked) show(trouble(error));
   }
 }
 

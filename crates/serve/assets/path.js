@@ -1,7 +1,7 @@
 // One path that is watched: how it does, the history of each question, what changed and what else did then, and the runs.
 
 import { h, show, trouble } from "./dom.js";
-import { facts, follow_paths, history_of } from "./paths.js";
+import { ended, facts, follow_paths, history_of } from "./paths.js";
 import { changes, strip } from "./strip.js";
 
 const BACK = [["2d", "2 days"], ["14d", "14 days"], ["56d", "8 weeks"]];
@@ -10,7 +10,7 @@ export async function path_screen(name) {
   document.title = `${name} – v6gap`;
   const since = h("select", { id: "since", onchange: draw }, BACK.map(([value, label]) => h("option", { value, selected: value === "14d" }, label)));
   const now = h("div"), strips = h("div", { class: "stack" }), beside = h("div", { class: "stack" }), problem = h("div");
-  let seen = null, drawing = 0;
+  let seen = null, drawn = null, drawing = 0;
   async function draw() {
     const number = ++drawing;
     try {
@@ -23,7 +23,7 @@ export async function path_screen(name) {
         : [h("p", { class: "card quiet" }, "No visit has measured anything in that time.")]));
       beside.replaceChildren(...lists(found));
     } catch (error) {
-      problem.replaceChildren(trouble(error));
+      if (number === drawing) problem.replaceChildren(trouble(error));
     }
   }
   function tell(status) {
@@ -32,6 +32,9 @@ export async function path_screen(name) {
     if (text === seen) return;
     seen = text;
     now.replaceChildren(path ? facts(path) : h("p", { class: "quiet" }, "It is not watched any more; what was found is below."));
+    const count = path && ended(path);
+    if (count === drawn) return;
+    drawn = count;
     draw();
   }
   show(h("div", { class: "stack", id_: "path" },

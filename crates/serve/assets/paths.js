@@ -33,8 +33,12 @@ function counted(path) {
     for (const [outcome, count] of Object.entries(kind.ended)) if (outcome !== "measured") add(outcome, count);
     for (const [why, count] of Object.entries(kind.missed)) add(`missed (${why})`, count);
   }
-  const begun = path.visits.reduce((all, kind) => all + kind.begun, 0);
-  return [`${begun} begun`, ...Object.entries(sums).map(([name, count]) => `${count} ${name}`)].join(", ");
+  return [`${ended(path)} begun`, ...Object.entries(sums).map(([name, count]) => `${count} ${name}`)].join(", ");
+}
+
+/// How many visits have ended, by which a history grows: a picture is a run of the program, and none is made because a visit begins.
+export function ended(path) {
+  return path.visits.reduce((all, kind) => all + kind.begun, 0);
 }
 
 export function address(name) {
@@ -84,8 +88,11 @@ export function my_paths() {
       if (card.seen === seen) continue;
       card.seen = seen;
       card.facts.replaceChildren(facts(path));
-      // One after the other: each is a run of the program.
-      drawing = drawing.then(() => over || card.seen !== seen ? undefined : picture(card, path)).catch(() => {});
+      const drawn = ended(path);
+      if (card.drawn === drawn) continue;
+      card.drawn = drawn;
+      // One after the other.
+      drawing = drawing.then(() => over || card.drawn !== drawn ? undefined : picture(card, path)).catch(() => {});
     }
     element.dataset.seen = Number(element.dataset.seen ?? 0) + 1;
   }
@@ -98,12 +105,12 @@ export function my_paths() {
 function card_of(name) {
   const now = h("div"), history = h("div");
   const heading = h("h2", {}, h("a", { href: address(name) }, name));
-  return { element: h("article", { class: "path", id_: `path-${name}` }, heading, now, history), facts: now, history, seen: null };
+  return { element: h("article", { class: "path", id_: `path-${name}` }, heading, now, history), facts: now, history, seen: null, drawn: null };
 }
 
 /// The strip of the question that changed last, or else of the first.
 async function picture(card, path) {
-  const found = await history_of(path.name).catch(() => ({ strips: [] }));
+  const found = await history_of(path.name);
   const changed = last_change(path);
   const is_it = (one) => one.cell === changed?.cell && one.metric === changed?.metric;
   const one = found.strips.find(is_it) ?? found.strips[0];
