@@ -184,8 +184,8 @@ impl Against {
 
     fn stamp(&self, processor: Option<usize>) -> Stamp {
         let Target { addresses, local, .. } = self.target.clone();
-        let (silence_ns, key) = (self.wanted.silence_ns, self.wanted.key);
-        Stamp::new(StampPlace { addresses, local, silence_ns, processor, key })
+        let Wanted { silence_ns, key, mine, .. } = self.wanted.clone();
+        Stamp::new(StampPlace { addresses, local, silence_ns, processor, key, mine })
     }
 
     fn iperf3(&self, processor: Option<usize>) -> Iperf3 {

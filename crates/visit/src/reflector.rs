@@ -27,7 +27,12 @@ pub struct StampPlace {
     pub processor: Option<usize>,
     /// By which packets are authenticated, if they are.
     pub key: Option<StampKey>,
+    /// Whether its host is said to be the user's own, so that packets follow each other at once.
+    pub mine: bool,
 }
+
+/// Pause before each packet to a host of others, in ns.
+const PAUSE_NS: u64 = 1_000_000;
 
 /// A reflector.
 #[derive(Debug)]
@@ -94,11 +99,12 @@ impl Stamp {
     }
 
     fn context(&self) -> ClientContext {
-        let StampPlace { addresses, local, silence_ns, processor, key } = &self.place;
+        let StampPlace { addresses, local, silence_ns, processor, key, mine } = &self.place;
+        let pause_ns = if *mine { 0 } else { PAUSE_NS };
         ClientContext {
             local: *local,
             processors: processor.iter().copied().collect(),
-            reflector: Some(Reflector { key: *key }),
+            reflector: Some(Reflector { key: *key, pause_ns }),
             ..ClientContext::new(*addresses, *silence_ns)
         }
     }

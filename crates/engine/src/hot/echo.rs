@@ -154,8 +154,9 @@ pub(super) fn lossy_client<S: Lossy>(
 ) -> Result<Turn, Broken> {
     let mut patience_ns = PATIENCE_NS_MIN;
     let exchange = |socket: &S, buffers: &mut Buffers, header: &mut Header, lap: &mut Lap| {
-        if S::PAUSE_NS > 0 {
-            lap.rest(S::PAUSE_NS);
+        let pause_ns = socket.pause_ns();
+        if pause_ns > 0 {
+            lap.rest(pause_ns);
         }
         ask(socket, buffers, header, lap, &mut patience_ns, watch)
     };
@@ -233,7 +234,9 @@ pub(super) fn flags(warmup: bool, last_of_turn: bool) -> Flags {
 /// A socket over which requests and answers may be lost.
 pub(super) trait Lossy {
     /// Pause before each request, in ns.
-    const PAUSE_NS: u64 = 0;
+    fn pause_ns(&self) -> u64 {
+        0
+    }
 
     /// Writes what a request begins with into its place in `buffers.out`.
     fn encode(&self, header: &Header, buffers: &mut Buffers);

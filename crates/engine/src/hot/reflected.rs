@@ -19,6 +19,8 @@ pub struct Reflected {
     pub socket: Datagram,
     /// What authenticates packets, if anything does.
     pub sealer: Option<Sealer>,
+    /// Pause before each request, in ns.
+    pub pause_ns: u64,
 }
 
 impl Reflected {
@@ -45,8 +47,9 @@ pub fn client(
 }
 
 impl Lossy for Reflected {
-    /// Reflectors of routers answer few in a second.
-    const PAUSE_NS: u64 = 1_000_000;
+    fn pause_ns(&self) -> u64 {
+        self.pause_ns
+    }
 
     fn encode(&self, header: &Header, buffers: &mut Buffers) {
         let (sequence, sent_ns, session) = (header.sequence, clock::wall_ns(), 0);

@@ -33,6 +33,8 @@ pub struct ClientContext {
 pub struct Reflector {
     /// By which packets are authenticated, if they are.
     pub key: Option<StampKey>,
+    /// Pause before each packet, in ns: those in routers answer few in a second.
+    pub pause_ns: u64,
 }
 
 impl ClientContext {

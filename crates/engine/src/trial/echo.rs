@@ -195,7 +195,8 @@ impl Asking<'_> {
         let mut locals = self.locals();
         let open = |arm: Arm, _| {
             let socket = datagram(*self.remotes.get(arm), &marking, locals.get_mut(arm))?;
-            Ok(Reflected { socket, sealer: reflector.key.as_ref().map(Sealer::new) })
+            let sealer = reflector.key.as_ref().map(Sealer::new);
+            Ok(Reflected { socket, sealer, pause_ns: reflector.pause_ns })
         };
         let sockets = create(task, echo.connections as u16, open)?;
         waits(task, &sockets, |reflected| datagram_waits(&reflected.socket, self.wait))?;
