@@ -15,6 +15,7 @@ pub mod capacity;
 pub mod cost;
 pub mod device;
 pub mod family;
+pub mod fleet;
 pub mod host;
 pub mod http2;
 pub mod iperf3;

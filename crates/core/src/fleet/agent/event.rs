@@ -1,0 +1,115 @@
+//! What an agent is told, and what it wants done.
+
+use super::limits::{Asked, Limits};
+use crate::fleet::id::{JobId, Token};
+use crate::fleet::message::{Ack, Command, Heartbeat, Measured, Prepare, Reply};
+use crate::record::RunId;
+use alloc::boxed::Box;
+use alloc::string::String;
+
+/// What happened. Each is handed in with the time at which it is handed in, never an earlier one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// Nothing but time passed. Wanted at [`Agent::wake_ns`], and harmless at any time.
+    ///
+    /// [`Agent::wake_ns`]: super::Agent::wake_ns
+    Time,
+    /// An order came whose signature is the coordinator's, with its word opened.
+    Command {
+        /// The order.
+        command: Box<Command>,
+        /// What the plan of a *prepare* takes, worked out from its text by this host itself, or why
+        /// it cannot be read. Nothing for other orders.
+        asked: Option<Result<Asked, String>>,
+    },
+    /// The server that was begun listens.
+    Listens,
+    /// What was begun by [`Action::Serve`] or [`Action::Measure`] is over, in any way, and
+    /// everything that it measured is on the disk.
+    Ended(Box<Ended>),
+    /// Whether something that is not this agent's is measured on the host, or is about to be.
+    Taken(bool),
+    /// What is free on the disk, in bytes.
+    Disk(u64),
+    /// What the host's owner allows, or why that cannot be read.
+    Limits(Result<Box<Limits>, String>),
+    /// Whether the clock of the wall is known to be more than
+    /// [`CLOCK_NS_MAX`](crate::fleet::CLOCK_NS_MAX) off.
+    ClockOff(bool),
+    /// The stream has a part that was sent, or not.
+    Published {
+        /// The run.
+        run: RunId,
+        /// Where the part ends, in bytes.
+        end: u64,
+        /// Whether the stream has it.
+        taken: bool,
+    },
+    /// What the archive has.
+    Ack(Ack),
+}
+
+/// How what was begun came out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ended {
+    /// What was measured; nothing at a server.
+    pub measured: Measured,
+    /// Bytes that it sent and received.
+    pub bytes: u64,
+    /// Why it did not do its part.
+    pub failure: Option<Trouble>,
+}
+
+/// Why a part was not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// In words.
+    pub why: String,
+    /// Whether another attempt would come out the same.
+    pub lasting: bool,
+}
+
+/// What is to be done, in the order given.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Have this on the disk before anything that follows is done: it is the highest token of
+    /// [`Known`](super::Known).
+    Remember(Token),
+    /// Begin a server for one client with that word. Answered by [`Event::Listens`], and at its end
+    /// by [`Event::Ended`]. It must die with the agent.
+    Serve(Box<Prepare>),
+    /// Begin to measure. At its end answered by [`Event::Ended`]. It must die with the agent.
+    Measure {
+        /// What.
+        prepare: Box<Prepare>,
+        /// By what time of the agent's clock it must be over, in ns: it is told so, and whoever
+        /// begins it begins nothing when less is left than the plan's own longest time.
+        until_ns: u64,
+    },
+    /// Kill what was begun. It ends as in any other case.
+    Kill,
+    /// Answer an order.
+    Reply(Box<Reply>),
+    /// Say that the agent is there. Whoever sends it fills in program, addresses and clock.
+    Beat(Box<Heartbeat>),
+    /// Send a part of a journal to the stream. Answered by [`Event::Published`], in any case within
+    /// [`REQUEST_NS`](crate::fleet::REQUEST_NS).
+    Publish {
+        /// The run.
+        run: RunId,
+        /// The job that it was measured for last.
+        job: Option<JobId>,
+        /// Where it begins, in bytes.
+        at: u64,
+        /// Its bytes.
+        bytes: u64,
+    },
+    /// The archive has so much of a run on its disk: write it down, and remove no byte of a run's
+    /// journal before this was said of all of it.
+    Held {
+        /// The run.
+        run: RunId,
+        /// Bytes from the beginning of its journal.
+        bytes: u64,
+    },
+}

@@ -1,0 +1,5 @@
+//! The coordinator.
+
+mod event;
+
+pub use event::{Action, Event};
