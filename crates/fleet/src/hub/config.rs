@@ -1,0 +1,155 @@
+//! What nats-server is told of a node.
+
+use super::Hub;
+use super::nodes::Node;
+use crate::creds::{self, Made};
+use crate::error::FleetError;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Where the files of a node are.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// Its configuration.
+    pub config: PathBuf,
+    /// Its certificate.
+    pub certificate: PathBuf,
+    /// The key of that.
+    pub key: PathBuf,
+    /// Where it keeps streams.
+    streams: PathBuf,
+    /// The certificate of the hub's authority.
+    authority: PathBuf,
+}
+
+impl Places {
+    /// Those of node `index`, from 0, of the hub in `folder`.
+    pub fn of(folder: &Path, index: usize) -> Self {
+        let node = folder.join(format!("node-{}", index + 1));
+        Places {
+            config: node.join("nats-server.conf"),
+            certificate: node.join("certificate.pem"),
+            key: node.join("key.pem"),
+            streams: node.join("streams"),
+            authority: folder.join("authority.pem"),
+        }
+    }
+}
+
+/// The accounts that all nodes know, as lines of their configurations.
+///
+/// # Errors
+/// If the keys cannot sign.
+pub fn accounts(hub: &Hub, revoked: &BTreeMap<String, u64>) -> Result<String, FleetError> {
+    let keys = &hub.keys;
+    let made = Made::now()?;
+    let operator = creds::operator(&keys.operator, &keys.system, &made)?;
+    let system = creds::system(&keys.operator, &keys.system, &made)?;
+    let fleet = creds::account(&keys.operator, &keys.account, &keys.signers, revoked, &made)?;
+    let (system_key, fleet_key) = (keys.system.public_key(), keys.account.public_key());
+    Ok(format!(
+        "operator: {operator}\nsystem_account: {system_key}\nresolver: MEMORY\n\
+         resolver_preload: {{\n  {system_key}: {system}\n  {fleet_key}: {fleet}\n}}\n"
+    ))
+}
+
+/// The configuration of node `index`.
+pub fn text(hub: &Hub, index: usize, accounts: &str) -> String {
+    let places = Places::of(&hub.folder, index);
+    let Some(node) = hub.nodes.get(index) else { return String::new() };
+    let mut text = format!("server_name: \"v6gap-{}\"\n", index + 1);
+    let _ = writeln!(text, "{}", listen(node, node.port));
+    if hub.encrypted {
+        // Otherwise a server says who it is and what it knows before it is sure of anything.
+        let _ = writeln!(text, "{}", tls(&places, "handshake_first: true"));
+    }
+    // A write is acknowledged when it is on the disk, not when it will be.
+    let streams = quoted(&places.streams);
+    let _ = writeln!(text, "jetstream {{ store_dir: {streams}, sync_interval: always }}");
+    if hub.nodes.len() > 1 {
+        text += &cluster(hub, node, &places);
+    }
+    text + accounts
+}
+
+/// Nodes that know each other.
+fn cluster(hub: &Hub, node: &Node, places: &Places) -> String {
+    let others = hub.nodes.iter().filter(|other| *other != node);
+    let routes: Vec<String> =
+        others.map(|other| format!("\"nats://{}\"", other.at(other.routes_port()))).collect();
+    let mut text = format!(
+        "cluster {{\n  name: \"v6gap\"\n  {}\n  no_advertise: true\n  routes: [{}]\n",
+        listen(node, node.routes_port()),
+        routes.join(", ")
+    );
+    if hub.encrypted {
+        let authority = format!("ca_file: {}, verify: true", quoted(&places.authority));
+        let _ = writeln!(text, "  {}", tls(places, &authority));
+    }
+    text + "}\n"
+}
+
+/// On every address of both families, unless the node is for this host alone.
+fn listen(node: &Node, port: u16) -> String {
+    match node.is_local() {
+        true => format!("listen: \"{}\"", node.at(port)),
+        false => format!("port: {port}"),
+    }
+}
+
+fn tls(places: &Places, more: &str) -> String {
+    let (certificate, key) = (quoted(&places.certificate), quoted(&places.key));
+    format!("tls {{ cert_file: {certificate}, key_file: {key}, {more} }}")
+}
+
+fn quoted(path: &Path) -> String {
+    serde_json::Value::from(path.to_string_lossy().as_ref()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nodes;
+    use super::*;
+    use crate::hub::keys::Keys;
+
+    fn hub(of: &str, encrypted: bool) -> Hub {
+        let folder = PathBuf::from("/srv/v6gap");
+        Hub { folder, nodes: nodes::parse(of).unwrap(), encrypted, keys: Keys::generate() }
+    }
+
+    #[test]
+    fn a_node_alone_has_no_cluster_and_speaks_tls_first() {
+        let text = text(&hub("hub1", true), 0, "accounts\n");
+        assert!(text.contains("\nport: 4222\n") && text.contains("handshake_first: true"), "{text}");
+        assert!(text.contains("sync_interval: always") && text.ends_with("accounts\n"), "{text}");
+        assert!(!text.contains("cluster"), "{text}");
+    }
+
+    #[test]
+    fn three_nodes_know_the_other_two_and_prove_themselves() {
+        let hub = hub("localhost,localhost,localhost", true);
+        for (index, others) in [(0, [6223, 6224]), (1, [6222, 6224]), (2, [6222, 6223])] {
+            let text = text(&hub, index, "");
+            let [a, b] = others.map(|port| format!("\"nats://localhost:{port}\""));
+            assert!(text.contains(&format!("routes: [{a}, {b}]")), "{text}");
+            assert!(text.contains("verify: true"), "{text}");
+            assert!(text.contains(&format!("listen: \"localhost:{}\"", 4222 + index)), "{text}");
+        }
+    }
+
+    #[test]
+    fn without_encryption_there_are_no_certificates() {
+        let text = text(&hub("localhost,localhost,localhost", false), 0, "");
+        assert!(!text.contains("tls") && text.contains("cluster"), "{text}");
+    }
+
+    #[test]
+    fn accounts_are_signed_by_the_operator_who_is_named() {
+        let hub = hub("hub1", true);
+        let text = accounts(&hub, &BTreeMap::new()).unwrap();
+        let preloaded = text.lines().filter(|line| line.starts_with("  A")).count();
+        assert_eq!(preloaded, 2);
+        assert!(text.contains(&format!("system_account: {}", hub.keys.system.public_key())));
+    }
+}

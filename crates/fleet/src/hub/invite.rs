@@ -1,0 +1,110 @@
+//! Who is invited to a hub, and who is let in no more.
+
+use super::Hub;
+use crate::creds::Called;
+use crate::error::FleetError;
+use crate::letter::Letter;
+use crate::rights::Role;
+use nkeys::{KeyPair, XKey};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+use v6gap_core::fleet::names::HostName;
+use v6gap_store::Store;
+
+/// The list, in the folder of a hub.
+const FILE: &str = "agents.json";
+
+/// All agents that were ever invited, in the order of that.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Invited {
+    v6gap: u8,
+    agents: Vec<Agent>,
+}
+
+/// An agent that was invited.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Agent {
+    name: HostName,
+    /// Public key of its token.
+    user: String,
+    /// Public key for which words are sealed.
+    seal: String,
+    /// When it was revoked, in s since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    revoked_unix_s: Option<u64>,
+}
+
+impl Invited {
+    /// The list in the folder of a hub; empty if nobody was invited.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(folder: &Path) -> Result<Self, FleetError> {
+        let path = folder.join(FILE);
+        if !Store::exists(&path) {
+            return Ok(Invited { v6gap: 1, agents: Vec::new() });
+        }
+        let text = Store::read_list(&path)?;
+        serde_json::from_str(&text).map_err(|error| FleetError::file(&path, error))
+    }
+
+    fn write(&self, folder: &Path) -> Result<(), FleetError> {
+        let path = folder.join(FILE);
+        let text = serde_json::to_string_pretty(self);
+        let text = text.map_err(|error| FleetError::file(&path, error))? + "\n";
+        Ok(Store::write_file(&path, text)?)
+    }
+
+    /// Keys whose tokens do not count, with when they were revoked in s since 1970.
+    pub fn revoked(&self) -> BTreeMap<String, u64> {
+        let revoked = self.agents.iter();
+        revoked.filter_map(|agent| Some((agent.user.clone(), agent.revoked_unix_s?))).collect()
+    }
+
+    /// Those that are let in, with the public key for which the words of their jobs are sealed.
+    pub fn seals(&self) -> BTreeMap<HostName, String> {
+        let there = self.agents.iter().filter(|agent| agent.revoked_unix_s.is_none());
+        there.map(|agent| (agent.name.clone(), agent.seal.clone())).collect()
+    }
+}
+
+impl Hub {
+    /// Invites an agent: returns its credentials, which are kept nowhere here.
+    ///
+    /// # Errors
+    /// If it is invited already, or the list cannot be written.
+    pub fn invite(&self, name: &HostName) -> Result<Letter, FleetError> {
+        let mut invited = Invited::read(&self.folder)?;
+        if invited.seals().contains_key(name) {
+            return Err(FleetError::Invited(name.to_string()));
+        }
+        let seal = XKey::new();
+        let letter = self.letter(&Called::Agent(name.clone()), Role::Agent, &seal)?;
+        invited.agents.push(Agent {
+            name: name.clone(),
+            user: KeyPair::from_seed(&letter.user)?.public_key(),
+            seal: seal.public_key(),
+            revoked_unix_s: None,
+        });
+        invited.write(&self.folder)?;
+        Ok(letter)
+    }
+
+    /// Lets an agent in no more. Nodes that run here see it when they are told to read their
+    /// configuration again, which `hub run` does.
+    ///
+    /// # Errors
+    /// If it is not invited, or the list or the configurations cannot be written.
+    pub fn revoke(&self, name: &HostName) -> Result<(), FleetError> {
+        let mut invited = Invited::read(&self.folder)?;
+        let theirs = |agent: &&mut Agent| agent.name == *name && agent.revoked_unix_s.is_none();
+        let agent = invited.agents.iter_mut().find(theirs);
+        let agent = agent.ok_or_else(|| FleetError::NotInvited(name.to_string()))?;
+        agent.revoked_unix_s = Some(v6gap_sys::clock::wall_ns() / 1_000_000_000);
+        invited.write(&self.folder)?;
+        self.configure()
+    }
+}

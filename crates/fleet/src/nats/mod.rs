@@ -1,0 +1,5 @@
+//! The broker: nothing else of this program knows NATS.
+
+pub mod connect;
+pub mod grants;
+pub mod streams;

@@ -1,0 +1,154 @@
+//! Streams of a fleet: five, however many hosts it has.
+//!
+//! Whoever of the hub comes first makes them. One that is there and is not as it should be is
+//! refused: grants without atomic batches would be no grants.
+
+use crate::error::FleetError;
+use async_nats::Client;
+use async_nats::jetstream::stream::{
+    Config, DiscardPolicy, RetentionPolicy, StorageType, Stream,
+};
+use async_nats::jetstream::{self, Context};
+use std::time::Duration;
+use v6gap_core::fleet::subject::{
+    ACKS, ACKS_SUBJECTS, GRANTS, MESHES, RESULTS, RESULTS_SUBJECTS, STATE,
+};
+
+/// Most that the stream of results holds, in bytes; what does not fit stays with its agents.
+const RESULTS_BYTES_MAX: i64 = 50_000_000_000;
+
+/// How long a result waits for a sink; after it, its agent sends it again.
+const RESULTS_AGE_MAX: Duration = Duration::from_secs(7 * 86_400);
+
+/// For how long a message that comes again is known to have come.
+const DUPLICATES: Duration = Duration::from_secs(120);
+
+/// How often it is tried to make a stream while a hub of three nodes finds itself, and how long is
+/// waited between.
+const TRIES: u32 = 60;
+/// See [`TRIES`].
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Makes what is missing of all streams, each held by so many nodes.
+///
+/// # Errors
+/// If the hub refuses one, or has another one of that name.
+pub async fn make(client: &Client, replicas: usize) -> Result<Context, FleetError> {
+    let context = jetstream::new(client.clone());
+    for config in all(replicas) {
+        let stream = made(&context, &config).await?;
+        let found = &stream.cached_info().config;
+        if !fits(found, &config) {
+            let why = "there is one of that name with other settings";
+            return Err(FleetError::refused(&format!("the stream {}", config.name), why));
+        }
+    }
+    Ok(context)
+}
+
+async fn made(context: &Context, config: &Config) -> Result<Stream, FleetError> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match context.get_or_create_stream(config.clone()).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) if tries == TRIES => {
+                return Err(FleetError::refused(&format!("the stream {}", config.name), error));
+            }
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
+    }
+}
+
+/// What cannot be done without.
+fn fits(found: &Config, wanted: &Config) -> bool {
+    found.subjects == wanted.subjects
+        && found.allow_atomic_publish == wanted.allow_atomic_publish
+        && found.allow_message_ttl == wanted.allow_message_ttl
+        && found.allow_direct == wanted.allow_direct
+        && found.retention == wanted.retention
+        && found.max_messages_per_subject == wanted.max_messages_per_subject
+}
+
+fn all(replicas: usize) -> [Config; 5] {
+    let plain = |name: &str, subject: &str| Config {
+        name: name.to_owned(),
+        subjects: vec![subject.to_owned()],
+        storage: StorageType::File,
+        num_replicas: replicas,
+        discard: DiscardPolicy::New,
+        ..Config::default()
+    };
+    [
+        Config {
+            allow_atomic_publish: true,
+            allow_message_ttl: true,
+            // Tokens of jobs are sequence numbers and may never come again, also if all was lost.
+            first_sequence: Some(v6gap_sys::clock::wall_ns() / 1_000_000),
+            ..bucket(GRANTS, replicas)
+        },
+        bucket(MESHES, replicas),
+        bucket(STATE, replicas),
+        Config {
+            max_bytes: RESULTS_BYTES_MAX,
+            max_age: RESULTS_AGE_MAX,
+            duplicate_window: DUPLICATES,
+            // What the sink has is gone from here.
+            retention: RetentionPolicy::WorkQueue,
+            ..plain(RESULTS, RESULTS_SUBJECTS)
+        },
+        Config { max_messages_per_subject: 1, ..plain(ACKS, ACKS_SUBJECTS) },
+    ]
+}
+
+/// A stream that other programs take for a bucket of keys: one message a key, read at the leader of
+/// the replicas alone, as others may be behind it.
+fn bucket(name: &str, replicas: usize) -> Config {
+    Config {
+        name: bucket_stream(name),
+        subjects: vec![format!("{}>", bucket_subject(name, ""))],
+        storage: StorageType::File,
+        num_replicas: replicas,
+        discard: DiscardPolicy::New,
+        max_messages_per_subject: 1,
+        allow_rollup: true,
+        deny_delete: true,
+        allow_direct: false,
+        ..Config::default()
+    }
+}
+
+/// The stream of a bucket.
+pub fn bucket_stream(bucket: &str) -> String {
+    format!("KV_{bucket}")
+}
+
+/// The subject of a key of a bucket.
+pub fn bucket_subject(bucket: &str, key: &str) -> String {
+    format!("$KV.{bucket}.{key}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grants_are_atomic_live_for_a_time_and_are_read_at_the_leader() {
+        let [grants, meshes, state, results, acks] = all(3);
+        assert_eq!((grants.name.as_str(), grants.subjects[0].as_str()), ("KV_grants", "$KV.grants.>"));
+        assert!(grants.allow_atomic_publish && grants.allow_message_ttl && !grants.allow_direct);
+        assert!(grants.first_sequence.is_some_and(|first| first > 1_700_000_000_000));
+        for stream in [&grants, &meshes, &state, &results, &acks] {
+            assert_eq!((stream.num_replicas, stream.discard), (3, DiscardPolicy::New));
+        }
+        assert!(fits(&grants, &grants) && !fits(&meshes, &grants));
+    }
+
+    #[test]
+    fn results_go_when_the_sink_has_them_and_acks_keep_the_last() {
+        let [.., results, acks] = all(1);
+        assert_eq!(results.retention, RetentionPolicy::WorkQueue);
+        assert_eq!((results.subjects[0].as_str(), results.max_bytes), ("v6gap.res.>", 50_000_000_000));
+        assert_eq!((acks.subjects[0].as_str(), acks.max_messages_per_subject), ("v6gap.ack.>", 1));
+    }
+}

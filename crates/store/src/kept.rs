@@ -1,0 +1,181 @@
+//! Files of a fleet that are neither runs nor secrets: the folder of a hub, short lists in it, and
+//! logs of which each line is synced, as an agent's of what it has sent and the archive's of what came.
+
+use crate::source::{JOURNAL_BYTES_MAX, Named, Source};
+use crate::write::{make_private, open_or_make, sync_folder};
+use crate::{Store, StoreError};
+use std::fs::{File, TryLockError};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Longest list, in bytes: one of 100,000 agents has 20 MB.
+const LIST_BYTES_MAX: u64 = 64 << 20;
+
+/// A log of lines, open for appending. While it is open no other process can append.
+#[derive(Debug)]
+pub struct KeptLines {
+    path: PathBuf,
+    file: File,
+    /// Length up to which every line is whole and was synced, in bytes.
+    good_bytes: u64,
+}
+
+impl Store {
+    /// Makes a folder into which its owner alone may look, and those above it.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn private_folder(folder: &Path) -> Result<(), StoreError> {
+        make_private(folder)
+    }
+
+    /// The text of a list of a fleet.
+    ///
+    /// # Errors
+    /// If it cannot be read, is no text, or is longer than any list.
+    pub fn read_list(path: &Path) -> Result<String, StoreError> {
+        let mut text = String::new();
+        let source = Source::open(path, Named::ByUs)?;
+        let read = source.take(LIST_BYTES_MAX + 1).read_to_string(&mut text);
+        read.map_err(StoreError::io("read", path))?;
+        match text.len() as u64 > LIST_BYTES_MAX {
+            true => Err(StoreError::unfit(path, "is longer than any list of this kind")),
+            false => Ok(text),
+        }
+    }
+
+    /// The bytes of a journal from `at` on, at most so many; none at its end.
+    ///
+    /// # Errors
+    /// If there is no such run, or it cannot be read.
+    pub fn read_part(path: &Path, at: u64, bytes_max: u64) -> Result<Vec<u8>, StoreError> {
+        let mut source = Source::open(path, Named::ByUs)?;
+        let mut bytes = Vec::new();
+        source.file.seek(SeekFrom::Start(at)).map_err(StoreError::io("read", path))?;
+        source.take(bytes_max).read_to_end(&mut bytes).map_err(StoreError::io("read", path))?;
+        Ok(bytes)
+    }
+}
+
+impl KeptLines {
+    /// Opens the log at `path`, which is made if there is none, and gives its lines. What a crash
+    /// left of a last one is cut off.
+    ///
+    /// # Errors
+    /// If another process has it open, or it cannot be made or read.
+    pub fn open(path: &Path, take: &mut dyn FnMut(&str)) -> Result<Self, StoreError> {
+        if let Some(folder) = path.parent() {
+            make_private(folder)?;
+        }
+        let file = open_or_make(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::Locked { path: path.to_owned() });
+            }
+            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
+        }
+        path.parent().map_or(Ok(()), sync_folder)?;
+        let mut kept = KeptLines { path: path.to_owned(), file, good_bytes: 0 };
+        kept.read(take)?;
+        kept.cut().map_err(StoreError::io("mend", path))?;
+        Ok(kept)
+    }
+
+    /// Appends a line and waits until it is on the disk.
+    ///
+    /// # Errors
+    /// If the disk is full or gone; what was appended before stays valid.
+    pub fn append(&mut self, line: &str) -> Result<(), StoreError> {
+        let text = format!("{line}\n");
+        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        match written {
+            Ok(()) => self.good_bytes += text.len() as u64,
+            // A later line would otherwise follow half of this one; the first error is told.
+            Err(_) => drop(self.cut()),
+        }
+        written.map_err(StoreError::io("append to", &self.path))
+    }
+
+    fn read(&mut self, take: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        let read = StoreError::io("read", &self.path);
+        if self.file.metadata().is_ok_and(|found| found.len() > JOURNAL_BYTES_MAX) {
+            return Err(StoreError::unfit(&self.path, "is longer than any log of this kind"));
+        }
+        let mut lines = BufReader::new(&self.file);
+        let mut good_bytes = 0;
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match lines.read_until(b'\n', &mut line) {
+                Err(error) => return Err(read(error)),
+                Ok(bytes) if line.ends_with(b"\n") => good_bytes += bytes as u64,
+                Ok(_) => break,
+            }
+            if let Ok(text) = std::str::from_utf8(&line) {
+                take(text.trim_end());
+            }
+        }
+        self.good_bytes = good_bytes;
+        Ok(())
+    }
+
+    fn cut(&mut self) -> std::io::Result<()> {
+        self.file.set_len(self.good_bytes)?;
+        self.file.seek(SeekFrom::Start(self.good_bytes)).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::Scratch;
+
+    fn lines(path: &Path) -> (KeptLines, Vec<String>) {
+        let mut found = Vec::new();
+        let kept = KeptLines::open(path, &mut |line| found.push(line.to_owned())).unwrap();
+        (kept, found)
+    }
+
+    /// Cut off at any byte, what was whole is there and the rest is mended.
+    #[test]
+    fn half_a_line_is_cut_off_and_whole_ones_stay() {
+        let scratch = Scratch::new("kept-torn");
+        let path = scratch.0.join("fleet").join("log.jsonl");
+        let (mut kept, found) = lines(&path);
+        assert!(found.is_empty());
+        kept.append("first").unwrap();
+        kept.append("second").unwrap();
+        drop(kept);
+        let whole = std::fs::read(&path).unwrap();
+        for length in "first\n".len()..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let (mut kept, found) = lines(&path);
+            assert_eq!(found, ["first"], "{length}");
+            kept.append("second").unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), whole, "{length}");
+        }
+    }
+
+    #[test]
+    fn one_at_a_time_appends() {
+        let scratch = Scratch::new("kept-lock");
+        let path = scratch.0.join("log.jsonl");
+        let (kept, _) = lines(&path);
+        let second = KeptLines::open(&path, &mut |_| {});
+        assert!(matches!(second, Err(StoreError::Locked { .. })));
+        drop(kept);
+        lines(&path);
+    }
+
+    #[test]
+    fn a_journal_is_read_in_parts_to_its_end() {
+        let scratch = Scratch::new("kept-part");
+        let path = scratch.0.join("journal");
+        std::fs::create_dir_all(&scratch.0).unwrap();
+        std::fs::write(&path, b"abcdefg").unwrap();
+        let part = |at| Store::read_part(&path, at, 3).unwrap();
+        assert_eq!([part(0), part(3), part(6), part(7)].concat(), b"abcdefg");
+        assert_eq!(part(7), b"");
+    }
+}
