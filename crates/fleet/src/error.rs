@@ -53,12 +53,14 @@ pub enum FleetError {
     #[error("{0}")]
     Child(String),
     /// The hub cannot be reached, or lets nobody in.
-    #[error("{hubs}: {why}")]
+    #[error("cannot come to {hubs}: {why}")]
     Connect {
         /// Which hubs.
         hubs: String,
         /// What came of it.
         why: String,
+        /// Whether it is there and lets nobody in with these credentials.
+        refused: bool,
     },
     /// A hub without encryption beyond this host.
     #[error("{0} is beyond this host and does not encrypt")]
@@ -83,6 +85,11 @@ pub enum FleetError {
 }
 
 impl FleetError {
+    /// Whether it may be otherwise in a moment, as a hub that is not there yet.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, FleetError::Connect { refused: false, .. })
+    }
+
     /// What `source` said of `path`.
     pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(io::Error) -> FleetError {
         let path = path.to_owned();

@@ -61,7 +61,7 @@ impl Role {
                     .chain(reads(&["KV_grants", "KV_meshes", "KV_state"]))
                     .chain(makes())
                     .collect(),
-                own(&["v6gap.hb.>", "v6gap.rep.>", "v6gap.live.>"])
+                own(&["v6gap.hb.>", "v6gap.rep.>", "v6gap.live.>", "$KV.meshes.>"])
                     .into_iter()
                     .chain([inbox])
                     .collect(),

@@ -57,6 +57,33 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Bytes of a journal up to the end of its last whole line: what a crash left behind that is cut
+    /// off by whoever goes on with the run.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn whole_bytes(path: &Path) -> Result<u64, StoreError> {
+        let mut lines = BufReader::new(Source::open(path, Named::ByUs)?);
+        whole_lines(&mut lines, &mut |_| {}).map_err(StoreError::io("read", path))
+    }
+}
+
+/// Gives each whole line, and says where the last one ends, in bytes.
+fn whole_lines(from: &mut impl BufRead, take: &mut dyn FnMut(&[u8])) -> std::io::Result<u64> {
+    let mut good_bytes = 0;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = from.read_until(b'\n', &mut line)?;
+        if !line.ends_with(b"\n") {
+            return Ok(good_bytes);
+        }
+        take(&line);
+        good_bytes += read as u64;
+    }
+}
+
 impl KeptLines {
     /// Opens the log at `path`, which is made if there is none, and gives its lines. What a crash
     /// left of a last one is cut off.
@@ -98,25 +125,16 @@ impl KeptLines {
     }
 
     fn read(&mut self, take: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        let read = StoreError::io("read", &self.path);
         if self.file.metadata().is_ok_and(|found| found.len() > JOURNAL_BYTES_MAX) {
             return Err(StoreError::unfit(&self.path, "is longer than any log of this kind"));
         }
-        let mut lines = BufReader::new(&self.file);
-        let mut good_bytes = 0;
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            match lines.read_until(b'\n', &mut line) {
-                Err(error) => return Err(read(error)),
-                Ok(bytes) if line.ends_with(b"\n") => good_bytes += bytes as u64,
-                Ok(_) => break,
-            }
-            if let Ok(text) = std::str::from_utf8(&line) {
+        let mut give = |line: &[u8]| {
+            if let Ok(text) = std::str::from_utf8(line) {
                 take(text.trim_end());
             }
-        }
-        self.good_bytes = good_bytes;
+        };
+        let good_bytes = whole_lines(&mut BufReader::new(&self.file), &mut give);
+        self.good_bytes = good_bytes.map_err(StoreError::io("read", &self.path))?;
         Ok(())
     }
 
@@ -177,5 +195,8 @@ mod tests {
         let part = |at| Store::read_part(&path, at, 3).unwrap();
         assert_eq!([part(0), part(3), part(6), part(7)].concat(), b"abcdefg");
         assert_eq!(part(7), b"");
+        assert_eq!(Store::whole_bytes(&path).unwrap(), 0);
+        std::fs::write(&path, b"ab\ncd\ne").unwrap();
+        assert_eq!(Store::whole_bytes(&path).unwrap(), 6);
     }
 }

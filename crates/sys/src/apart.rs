@@ -126,6 +126,20 @@ pub fn feed(
     }
 }
 
+/// Binds the life of what `command` will start to that of the calling thread, where the system can:
+/// on Linux the kernel kills it when that thread ends, however that happens. Elsewhere what is started
+/// has to look whether its input has ended.
+pub fn bind(command: &mut Command) -> &mut Command {
+    #[cfg(target_os = "linux")]
+    {
+        crate::child::bound(command, None)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        command
+    }
+}
+
 /// Ends a program at once with all that it started. Its exit code, or `None` if it was killed.
 fn end(child: &mut Child) -> Option<i32> {
     end_group(child);
@@ -251,6 +265,18 @@ mod tests {
             let ended = apart.wait().unwrap();
             assert!(ended.is_none() || ended == exit, "{lines}: {ended:?}");
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_bound_ends_with_the_thread_that_started_it() {
+        let start = || {
+            let mut command = prepared(Path::new("/bin/sh"), &script("echo begun; exec sleep 600"));
+            bind(command.stdout(Stdio::piped())).spawn().unwrap()
+        };
+        let mut child = std::thread::spawn(start).join().unwrap();
+        // It waits for as long as the kernel takes.
+        assert!(!child.wait().unwrap().success());
     }
 
     #[test]

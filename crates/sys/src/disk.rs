@@ -1,10 +1,12 @@
 //! What systems differ in where files are made and opened: who else may read them, whether a name
 //! may lead elsewhere, and how long a pipe is waited for. Opening itself is left to the caller.
 
+use crate::Unavailable;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, OpenOptionsExt};
+use std::path::Path;
 
 /// Files that `options` make may be read and written by their owner alone. A system that does not
 /// know modes gives them what the folder says.
@@ -62,9 +64,33 @@ pub fn readable(pipe: &File, timeout_ns: u64) -> io::Result<bool> {
     }
 }
 
+/// Bytes that this user may still write where `path` is.
+///
+/// # Errors
+/// If the system does not tell.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "nothing is asked there"))]
+pub fn free_bytes(path: &Path) -> Result<u64, Unavailable> {
+    #[cfg(unix)]
+    {
+        let found = rustix::fs::statvfs(path);
+        let found = found.map_err(|error| Unavailable::new("free space", error.to_string()))?;
+        Ok(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+    #[cfg(not(unix))]
+    {
+        Err(Unavailable::new("free space", "this system is not asked for it"))
+    }
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn free_space_is_told_where_something_is_and_nowhere_else() {
+        assert!(free_bytes(Path::new("/")).is_ok());
+        assert!(free_bytes(Path::new("/no/such/place")).is_err());
+    }
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]

@@ -49,7 +49,6 @@ pub async fn connect(way: &Way<'_>) -> Result<Client, FleetError> {
     if let (false, false, Some(far)) = (encrypted, way.plaintext, far) {
         return Err(FleetError::Plain(far.clone()));
     }
-    let failed = |why: String| FleetError::Connect { hubs: hubs.join(", "), why };
     let options = ConnectOptions::with_credentials(&way.letter.text());
     let mut options = options
         .map_err(|error| FleetError::file(way.file, error))?
@@ -63,7 +62,7 @@ pub async fn connect(way: &Way<'_>) -> Result<Client, FleetError> {
     if encrypted {
         options = options.add_root_certificates(way.file.to_owned()).tls_first();
     }
-    let client = options.connect(hubs.as_slice()).await.map_err(|error| failed(why(&error)))?;
+    let client = options.connect(hubs.as_slice()).await.map_err(|error| failed(hubs, &error))?;
     let (major, minor, patch) = SERVER_MIN;
     if !client.is_server_compatible(major, minor, patch) {
         return Err(FleetError::ServerOld(client.server_info().version));
@@ -76,13 +75,16 @@ fn inbox(name: &str) -> String {
     format!("_INBOX.{}", name.replace('/', "."))
 }
 
-fn why(error: &async_nats::ConnectError) -> String {
-    match error.kind() {
-        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
-            "the hub lets nobody in with these credentials".to_owned()
-        }
-        _ => error.to_string(),
-    }
+fn failed(hubs: &[String], error: &async_nats::ConnectError) -> FleetError {
+    let refused = matches!(
+        error.kind(),
+        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation
+    );
+    let why = match refused {
+        true => "the hub lets nobody in with these credentials".to_owned(),
+        false => error.to_string(),
+    };
+    FleetError::Connect { hubs: hubs.join(", "), why, refused }
 }
 
 /// How long to wait before the next try. Different for each host: a hub that comes back would

@@ -2,4 +2,5 @@
 
 pub mod connect;
 pub mod grants;
+pub mod keys;
 pub mod streams;

@@ -57,6 +57,21 @@ pub fn now_ns() -> u64 {
     }
 }
 
+/// Nanoseconds by a clock that nobody sets and that goes on while this host sleeps: deadlines of what
+/// other hosts wait for. On Linux this is `CLOCK_BOOTTIME`; elsewhere it is [`now_ns`], which stands
+/// still in a sleep on some systems.
+pub fn boot_ns() -> u64 {
+    #[cfg(target_os = "linux")]
+    {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        now_ns()
+    }
+}
+
 /// Nanoseconds since the Unix epoch by the wall clock, or 0 if that clock stands before 1970.
 pub fn wall_ns() -> u64 {
     SystemTime::now()

@@ -1,0 +1,313 @@
+//! The agent of a host: drives its machine. Orders come in, processes are begun and ended, and what
+//! was measured is sent until the archive has it.
+
+mod files;
+mod program;
+mod sending;
+
+pub use files::Files;
+pub use program::Program;
+
+use crate::error::FleetError;
+use crate::letter::Letter;
+use crate::nats::connect::{Way, connect};
+use crate::now::now;
+use crate::orders::Reader;
+use async_nats::jetstream::{self, Context};
+use async_nats::{Client, Subscriber};
+use futures_util::StreamExt;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::watch;
+use v6gap_core::fleet::agent::limits::Asked;
+use v6gap_core::fleet::agent::{Action, Agent, Event, Setup};
+use v6gap_core::fleet::message::{Ack, Command, Heartbeat, Order, Prepare};
+use v6gap_core::fleet::names::HostName;
+use v6gap_core::fleet::subject;
+
+/// How often the disk, the owner's limits and what else is measured here are looked at.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// What measures for an agent. Whatever it begins says how it ends by one [`Event::Ended`], and dies
+/// with the agent.
+pub trait Measures {
+    /// Begins a server for one client, which says [`Event::Listens`] when it is one.
+    fn serve(&mut self, prepare: &Prepare, says: UnboundedSender<Event>);
+
+    /// Begins to measure, to be over by `until_ns` of the agent's clock.
+    fn measure(&mut self, prepare: &Prepare, until_ns: u64, says: UnboundedSender<Event>);
+
+    /// Ends what was begun at once.
+    fn kill(&mut self);
+
+    /// Whether something that is not the agent's is measured on the host; asked for when nothing of
+    /// the agent's is.
+    fn is_taken(&self) -> bool;
+
+    /// What a plan takes, from its text.
+    ///
+    /// # Errors
+    /// In words, if it is none.
+    fn asked(&self, plan: &str) -> Result<Asked, String>;
+}
+
+/// What an agent is told when it is started.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The file with its credentials.
+    pub credentials: PathBuf,
+    /// The folder of a service's credentials, if this is one.
+    pub service: Option<PathBuf>,
+    /// Other addresses of the hub than the credentials name.
+    pub hubs: Vec<String>,
+    /// Whether a hub beyond this host may be one that does not encrypt.
+    pub plaintext: bool,
+    /// The file with what the owner of this host allows; nothing is limited without one.
+    pub limits: Option<PathBuf>,
+    /// Addresses that others reach this host by; those that it has if none are named.
+    pub addresses: Vec<IpAddr>,
+    /// What the program is called in heartbeats.
+    pub program: String,
+    /// What the program can do, by name.
+    pub features: Vec<String>,
+}
+
+/// What an agent tells whoever looks at it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    /// It is at the hub and takes orders.
+    Ready(HostName),
+    /// What it does is another thing now.
+    Does(Box<Heartbeat>),
+    /// An order came that is none.
+    NoOrder(crate::orders::NoOrder),
+}
+
+/// An agent that goes on.
+struct Going<'a, M> {
+    machine: Agent,
+    me: HostName,
+    client: Client,
+    context: Context,
+    reader: Reader,
+    files: Files,
+    measures: M,
+    options: &'a Options,
+    says: UnboundedSender<Event>,
+    told: &'a mut dyn FnMut(Told),
+    is_busy: bool,
+}
+
+/// Has a host take part in a fleet, until `stop` says so.
+///
+/// # Errors
+/// If the credentials cannot be read, the hub lets it in no more, or what must be remembered cannot
+/// be written.
+pub async fn go_on<M: Measures>(
+    options: &Options,
+    files: Files,
+    measures: M,
+    told: &mut dyn FnMut(Told),
+    mut stop: watch::Receiver<bool>,
+) -> Result<(), FleetError> {
+    let letter = Letter::read(&options.credentials, options.service.as_deref())?;
+    let me: HostName = letter
+        .name
+        .parse()
+        .map_err(|_| FleetError::file(&options.credentials, "they are not those of an agent"))?;
+    let Some(client) = come_in(options, &letter, &mut stop).await? else { return Ok(()) };
+    let orders = subscribed(&client, subject::command(&me)).await?;
+    let acks = subscribed(&client, subject::ack(&me)).await?;
+    let mut seed = [0; 32];
+    v6gap_sys::entropy::random(&mut seed)?;
+    let setup = Setup {
+        me: me.clone(),
+        features: options.features.clone(),
+        known: files.known(),
+        kept: files.kept()?,
+        seed,
+    };
+    let (says, heard) = unbounded_channel();
+    let mut going = Going {
+        machine: Agent::new(setup),
+        me: me.clone(),
+        context: jetstream::new(client.clone()),
+        client,
+        reader: Reader::of(&letter)?,
+        files,
+        measures,
+        options,
+        says,
+        told,
+        is_busy: false,
+    };
+    (going.told)(Told::Ready(me));
+    let ended = going.turn(orders, acks, heard, stop).await;
+    going.measures.kill();
+    ended
+}
+
+/// Comes to the hub, however long that takes: an agent is often there before its hub. Nothing if it
+/// is stopped before.
+async fn come_in(
+    options: &Options,
+    letter: &Letter,
+    stop: &mut watch::Receiver<bool>,
+) -> Result<Option<Client>, FleetError> {
+    let file = Path::new(&options.credentials);
+    let way = Way { letter, file, hubs: &options.hubs, plaintext: options.plaintext };
+    loop {
+        let error = tokio::select! {
+            came = connect(&way) => match came {
+                Ok(client) => return Ok(Some(client)),
+                Err(error) => error,
+            },
+            _ = stop.wait_for(|stop| *stop) => return Ok(None),
+        };
+        if !error.may_pass() {
+            return Err(error);
+        }
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            _ = stop.wait_for(|stop| *stop) => return Ok(None),
+        }
+    }
+}
+
+async fn subscribed(client: &Client, subject: String) -> Result<Subscriber, FleetError> {
+    client.subscribe(subject.clone()).await.map_err(|error| FleetError::refused(&subject, error))
+}
+
+impl<M: Measures> Going<'_, M> {
+    async fn turn(
+        &mut self,
+        mut orders: Subscriber,
+        mut acks: Subscriber,
+        mut heard: UnboundedReceiver<Event>,
+        mut stop: watch::Receiver<bool>,
+    ) -> Result<(), FleetError> {
+        let mut look = tokio::time::interval(LOOK);
+        loop {
+            let wait_ns = self.machine.wake_ns().saturating_sub(now().ns);
+            let events = tokio::select! {
+                order = orders.next() => match order {
+                    Some(message) => self.order(&message.payload).into_iter().collect(),
+                    None => return Ok(()),
+                },
+                ack = acks.next() => match ack {
+                    Some(message) => self.ack(&message.payload).into_iter().collect(),
+                    None => return Ok(()),
+                },
+                Some(event) = heard.recv() => vec![event],
+                _ = look.tick() => self.look(),
+                () = tokio::time::sleep(Duration::from_nanos(wait_ns)) => vec![Event::Time],
+                _ = stop.wait_for(|stop| *stop) => return Ok(()),
+            };
+            for event in events {
+                self.is_busy &= !matches!(event, Event::Ended(_));
+                for action in self.machine.step(event, now()) {
+                    self.act(action).await?;
+                }
+            }
+        }
+    }
+
+    fn order(&mut self, message: &[u8]) -> Option<Event> {
+        let command: Command = match self.reader.read(message) {
+            Ok(command) => command,
+            Err(why) => {
+                (self.told)(Told::NoOrder(why));
+                return None;
+            }
+        };
+        let asked = match &command.order {
+            Order::Prepare(prepare) => Some(self.measures.asked(&prepare.plan)),
+            Order::Start(_) | Order::Stop { .. } | Order::Status => None,
+        };
+        Some(Event::Command { command: Box::new(command), asked })
+    }
+
+    fn ack(&self, message: &[u8]) -> Option<Event> {
+        serde_json::from_slice::<Ack>(message).ok().map(Event::Ack)
+    }
+
+    /// What is to be known of this host at this moment.
+    fn look(&self) -> Vec<Event> {
+        let limits = self.files.limits(self.options.limits.as_deref());
+        let mut events = vec![Event::Limits(limits), Event::Disk(self.files.free_bytes())];
+        // What the agent itself has measured is not somebody else's.
+        events.push(Event::Taken(!self.is_busy && self.measures.is_taken()));
+        events
+    }
+
+    async fn act(&mut self, action: Action) -> Result<(), FleetError> {
+        match action {
+            Action::Remember(known) => self.files.remember(known)?,
+            Action::Serve(prepare) => {
+                self.is_busy = true;
+                self.measures.serve(&prepare, self.says.clone());
+            }
+            Action::Measure { prepare, until_ns } => {
+                self.is_busy = true;
+                self.measures.measure(&prepare, until_ns, self.says.clone());
+            }
+            Action::Kill => self.measures.kill(),
+            Action::Reply(reply) => {
+                self.say(subject::reply(&self.me, reply.number), &*reply).await;
+            }
+            Action::Beat(beat) => self.beat(*beat).await,
+            Action::Publish { run, job, at, bytes } => {
+                let part = sending::Part { host: self.me.clone(), run, job, at, bytes };
+                let journal = self.files.journal(&part.run);
+                tokio::spawn(sending::send(
+                    self.context.clone(),
+                    part,
+                    journal,
+                    self.says.clone(),
+                ));
+            }
+            Action::Held { run, bytes } => self.files.held(&run, bytes)?,
+        }
+        Ok(())
+    }
+
+    async fn beat(&mut self, mut beat: Heartbeat) {
+        beat.program.clone_from(&self.options.program);
+        beat.addresses = addresses(&self.options.addresses);
+        (self.told)(Told::Does(Box::new(beat.clone())));
+        self.say(subject::heartbeat(&self.me), &beat).await;
+    }
+
+    /// Says something. What does not arrive is said again when it is asked for, or with the next
+    /// heartbeat.
+    async fn say(&self, subject: String, what: &impl serde::Serialize) {
+        if let Ok(text) = serde_json::to_vec(what) {
+            let _ = self.client.publish(subject, text.into()).await;
+        }
+    }
+}
+
+/// Addresses that others may reach this host by, those for all the world first.
+fn addresses(named: &[IpAddr]) -> Vec<String> {
+    if !named.is_empty() {
+        return named.iter().map(IpAddr::to_string).collect();
+    }
+    // Where the system does not tell, they have to be named.
+    let found: BTreeSet<IpAddr> =
+        v6gap_sys::interface::addresses().unwrap_or_default().into_iter().collect();
+    let is_near = |address: &IpAddr| match address {
+        IpAddr::V4(v4) => v4.is_link_local(),
+        IpAddr::V6(v6) => v6.is_unicast_link_local(),
+    };
+    let is_own = |address: &IpAddr| match address {
+        IpAddr::V4(v4) => v4.is_private(),
+        IpAddr::V6(v6) => v6.is_unique_local(),
+    };
+    let usable = |address: &&IpAddr| !address.is_loopback() && !is_near(address);
+    let mut usable: Vec<&IpAddr> = found.iter().filter(usable).collect();
+    usable.sort_by_key(|address| (is_own(address), **address));
+    usable.into_iter().map(IpAddr::to_string).collect()
+}

@@ -1,0 +1,313 @@
+//! The coordinator: drives its machine. It reads and writes grants, gives orders, and hears what hosts
+//! say.
+
+mod meshes;
+mod visits;
+
+pub use meshes::{Applied, Meshes};
+
+use crate::error::FleetError;
+use crate::hub::Hub;
+use crate::hub::invite::Invited;
+use crate::letter::Letter;
+use crate::nats::connect::{Way, connect};
+use crate::nats::grants::Grants;
+use crate::nats::keys::Bucket;
+use crate::nats::streams::{self, bucket_subject};
+use crate::now::now;
+use crate::orders::Writer;
+use crate::rights::Role;
+use async_nats::{Client, Subscriber};
+use futures_util::StreamExt;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::watch;
+use v6gap_core::fleet::REQUEST_NS;
+use v6gap_core::fleet::coordinator::{Action, Coordinator, Event, Setup};
+use v6gap_core::fleet::message::{Command, Heartbeat, Reply};
+use v6gap_core::fleet::names::HostName;
+use v6gap_core::fleet::subject::{self, HEARTBEATS, MESHES, REPLIES, STATE};
+use v6gap_core::fleet::work::{Outcome, Work};
+use visits::Visited;
+
+/// Random bytes of what a coordinator calls itself.
+const NAME_BYTES: usize = 8;
+
+/// What a coordinator tells whoever looks at it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    /// It is at the hub.
+    Ready,
+    /// It leads from now on, or no more.
+    Leads(bool),
+    /// Work came out so.
+    Came {
+        /// The work.
+        work: Box<Work>,
+        /// How it came out.
+        outcome: Outcome,
+    },
+    /// A mesh plan is applied, with so many paths; none if it is no more.
+    Applied {
+        /// Its name.
+        name: String,
+        /// Its paths today.
+        paths: Option<usize>,
+    },
+    /// A mesh plan that is no such.
+    NoMesh {
+        /// Its name.
+        name: String,
+        /// In words.
+        why: String,
+    },
+}
+
+/// A coordinator that goes on.
+struct Going<'a> {
+    machine: Coordinator,
+    meshes: Meshes,
+    addresses: BTreeMap<HostName, Vec<String>>,
+    client: Client,
+    grants: Grants,
+    state: Bucket,
+    writer: Writer,
+    folder: PathBuf,
+    /// Public keys for which words are sealed.
+    seals: BTreeMap<HostName, String>,
+    says: UnboundedSender<Event>,
+    told: &'a mut dyn FnMut(Told),
+}
+
+/// Coordinates the fleet of a hub, until `stop` says so.
+///
+/// # Errors
+/// If the hub is not there or refuses.
+pub async fn go_on(
+    hub: &Hub,
+    told: &mut dyn FnMut(Told),
+    stop: watch::Receiver<bool>,
+) -> Result<(), FleetError> {
+    let file = hub.part(Role::Coordinator);
+    let letter = Letter::read(&file, None)?;
+    let way = Way { letter: &letter, file: &file, hubs: &[], plaintext: true };
+    let client = connect(&way).await?;
+    let context = streams::make(&client, hub.nodes.len()).await?;
+    let heard = Heard {
+        replies: subscribed(&client, REPLIES.to_owned()).await?,
+        heartbeats: subscribed(&client, HEARTBEATS.to_owned()).await?,
+        // Before they are read, so that none that is applied meanwhile is missed.
+        meshes: subscribed(&client, bucket_subject(MESHES, ">")).await?,
+    };
+    let applied = Bucket::of(&context, MESHES).await?;
+    let grants = Grants::of(&context).await.map_err(|e| FleetError::refused("grants", e))?;
+    let keys = crate::hub::keys::Keys::read(&hub.folder)?;
+    let (says, events) = unbounded_channel();
+    let mut going = Going {
+        machine: Coordinator::new(setup(BTreeMap::new())?),
+        meshes: Meshes::default(),
+        addresses: BTreeMap::new(),
+        grants,
+        state: Bucket::of(&context, STATE).await?,
+        client,
+        writer: Writer { jobs: keys.jobs, seals: keys.seals },
+        folder: hub.folder.clone(),
+        seals: BTreeMap::new(),
+        says,
+        told,
+    };
+    for (name, text) in applied.all().await? {
+        going.apply(&name, &text).await?;
+    }
+    (going.told)(Told::Ready);
+    going.turn(heard, events, stop).await
+}
+
+/// What a coordinator listens to.
+struct Heard {
+    replies: Subscriber,
+    heartbeats: Subscriber,
+    meshes: Subscriber,
+}
+
+async fn subscribed(client: &Client, subject: String) -> Result<Subscriber, FleetError> {
+    client.subscribe(subject.clone()).await.map_err(|error| FleetError::refused(&subject, error))
+}
+
+/// A coordinator that nobody was before.
+fn setup(addresses: BTreeMap<HostName, Vec<String>>) -> Result<Setup, FleetError> {
+    let (mut seed, mut name) = ([0; 32], [0; NAME_BYTES]);
+    v6gap_sys::entropy::random(&mut seed)?;
+    v6gap_sys::entropy::random(&mut name)?;
+    let who = name.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Setup { who, addresses, seed })
+}
+
+impl Going<'_> {
+    async fn turn(
+        &mut self,
+        mut heard: Heard,
+        mut events: UnboundedReceiver<Event>,
+        mut stop: watch::Receiver<bool>,
+    ) -> Result<(), FleetError> {
+        loop {
+            let wait_ns = self.machine.wake_ns().saturating_sub(now().ns);
+            let event = tokio::select! {
+                reply = heard.replies.next() => match reply {
+                    Some(message) => reply_in(&message.subject, &message.payload),
+                    None => return Ok(()),
+                },
+                beat = heard.heartbeats.next() => match beat {
+                    Some(message) => heartbeat_in(&message.subject, &message.payload),
+                    None => return Ok(()),
+                },
+                mesh = heard.meshes.next() => match mesh {
+                    Some(message) => {
+                        let start = bucket_subject(MESHES, "");
+                        if let Some(name) = message.subject.strip_prefix(start.as_str()) {
+                            self.apply(name, &message.payload).await?;
+                        }
+                        Some(Event::Time)
+                    }
+                    None => return Ok(()),
+                },
+                Some(event) = events.recv() => Some(event),
+                () = tokio::time::sleep(Duration::from_nanos(wait_ns)) => Some(Event::Time),
+                _ = stop.wait_for(|stop| *stop) => {
+                    // Another one may lead at once, and what runs goes on.
+                    self.step(Event::Retire).await;
+                    let _ = self.client.flush().await;
+                    return Ok(());
+                }
+            };
+            if let Some(event) = event {
+                self.step(event).await;
+            }
+        }
+    }
+
+    async fn step(&mut self, event: Event) {
+        for action in self.machine.step(event, now(), &mut self.meshes) {
+            self.act(action).await;
+        }
+    }
+
+    async fn act(&mut self, action: Action) {
+        let (grants, says) = (self.grants.clone(), self.says.clone());
+        // Nobody listens to an answer any more once the coordinator ends.
+        match action {
+            Action::Look => drop(tokio::spawn(async move {
+                let entry = grants.look(&v6gap_core::fleet::grant::Key::Leader).await;
+                let _ = says.send(Event::Looked(entry));
+            })),
+            Action::List { number } => drop(tokio::spawn(async move {
+                let listed = tokio::time::timeout(Duration::from_nanos(REQUEST_NS), grants.list());
+                let entries = listed.await.ok().flatten();
+                let _ = says.send(Event::Listed { number, entries });
+            })),
+            Action::Commit { number, batch } => drop(tokio::spawn(async move {
+                let came = grants.commit(&batch).await;
+                let _ = says.send(Event::Committed { number, came });
+            })),
+            Action::Send(command) => self.send(&command).await,
+            Action::Came { work, outcome, .. } => {
+                if let Outcome::Measured { run } = &outcome {
+                    self.visited(&work, run.clone()).await;
+                }
+                (self.told)(Told::Came { work, outcome });
+            }
+            Action::Leads(leads) => (self.told)(Told::Leads(leads)),
+        }
+    }
+
+    /// Gives an order. One that does not arrive is known by the answer that does not come.
+    async fn send(&mut self, command: &Command) {
+        if !self.seals.contains_key(&command.to) {
+            // Somebody was invited since.
+            self.seals = Invited::read(&self.folder).map(|all| all.seals()).unwrap_or_default();
+        }
+        let Some(seal) = self.seals.get(&command.to) else { return };
+        if let Ok(message) = self.writer.write(command, seal) {
+            let _ = self.client.publish(subject::command(&command.to), message.into()).await;
+        }
+    }
+
+    /// Has down when a path was measured. What is lost of it is measured once more.
+    async fn visited(&self, work: &Work, run: Option<v6gap_core::record::RunId>) {
+        let visited = Visited::new(work, run, now().wall.unix_ns);
+        if let Ok(text) = serde_json::to_vec(&visited) {
+            let _ = self.state.put(&visited.key(), text).await;
+        }
+    }
+
+    /// A mesh plan was applied, or taken away if there is no text.
+    async fn apply(&mut self, name: &str, text: &[u8]) -> Result<(), FleetError> {
+        let name = name.to_owned();
+        if text.is_empty() {
+            self.meshes.set(&name, None);
+            (self.told)(Told::Applied { name, paths: None });
+            return self.with_addresses().await;
+        }
+        let applied: Result<Applied, String> =
+            serde_json::from_slice(text).map_err(|error| error.to_string());
+        match applied.and_then(|applied| applied.timetable(now().wall)) {
+            Err(why) => (self.told)(Told::NoMesh { name, why }),
+            Ok(table) => {
+                self.meshes.set(&name, Some(table));
+                for (_, text) in self.state.all().await? {
+                    if let Ok(visited) = serde_json::from_slice::<Visited>(&text) {
+                        self.meshes.measured(&|work| visited.is_of(work), visited.unix_ns);
+                    }
+                }
+                let paths = self.meshes.names().iter().find(|(of, _)| *of == name).map(|of| of.1);
+                (self.told)(Told::Applied { name, paths });
+            }
+        }
+        self.with_addresses().await
+    }
+
+    /// Has a new machine begin where hosts without agents have other addresses now: it is told them
+    /// when it begins.
+    async fn with_addresses(&mut self) -> Result<(), FleetError> {
+        let addresses = self.meshes.addresses();
+        if addresses != self.addresses {
+            self.step(Event::Retire).await;
+            self.machine = Coordinator::new(setup(addresses.clone())?);
+            self.addresses = addresses;
+        }
+        Ok(())
+    }
+}
+
+/// The answer in a message, if its subject proves who gave it.
+fn reply_in(of: &str, message: &[u8]) -> Option<Event> {
+    let reply: Reply = serde_json::from_slice(message).ok()?;
+    let proved = subject::host(of).as_ref() == Some(&reply.from);
+    proved.then(|| Event::Reply(Box::new(reply)))
+}
+
+/// As [`reply_in`], of a heartbeat.
+fn heartbeat_in(of: &str, message: &[u8]) -> Option<Event> {
+    let heartbeat: Heartbeat = serde_json::from_slice(message).ok()?;
+    let proved = subject::host(of).as_ref() == Some(&heartbeat.from);
+    proved.then(|| Event::Heartbeat(Box::new(heartbeat)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_answers_in_the_name_of_another() {
+        let reply = serde_json::json!({
+            "version": 1, "from": "rome/a", "number": 3, "token": 7, "answer": "started",
+            "job": "000000000000",
+        });
+        let text = serde_json::to_vec(&reply).unwrap();
+        assert!(reply_in("v6gap.rep.rome.a.3", &text).is_some());
+        assert!(reply_in("v6gap.rep.rome.b.3", &text).is_none());
+        assert!(reply_in("v6gap.rep.rome.a.3", b"x").is_none());
+    }
+}
