@@ -68,10 +68,11 @@ pub enum Value {
     Job(JobRecord),
 }
 
-/// Who leads.
+/// Who leads. It never expires: another one takes the lead when this was not written for
+/// [`LEADER_NS`](super::LEADER_NS) by its own clock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leader {
-    /// The coordinator, by a name that it made up when it began.
+    /// The coordinator, by a name that it made up when it began; empty if it went.
     pub who: String,
     /// Its lead.
     pub epoch: Epoch,

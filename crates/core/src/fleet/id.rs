@@ -13,7 +13,7 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// Letters of the identifier of a job.
 const JOB_LETTERS: usize = 12;
 
-/// A job: one measurement of one path, with all attempts at it. Twelve letters and digits.
+/// A job: one attempt to measure one path. Twelve letters and digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct JobId(Arc<str>);

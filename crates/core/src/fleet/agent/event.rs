@@ -6,6 +6,7 @@ use crate::fleet::message::{Ack, Command, Heartbeat, Measured, Prepare, Reply};
 use crate::record::RunId;
 use alloc::boxed::Box;
 use alloc::string::String;
+use serde::{Deserialize, Serialize};
 
 /// What happened. Each is handed in with the time at which it is handed in, never an earlier one.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +50,30 @@ pub enum Event {
     Ack(Ack),
 }
 
+/// What an agent must know again when it begins anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Known {
+    /// The highest token that it has seen.
+    pub highest: Token,
+    /// The day of UTC on which it took part in a job last, as days since the Unix epoch.
+    #[serde(default)]
+    pub day: u64,
+    /// Bytes that jobs of that day took, or may have taken.
+    #[serde(default)]
+    pub bytes: u64,
+}
+
+/// A run on the disk of an agent that begins anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// The run.
+    pub run: RunId,
+    /// Bytes of its journal.
+    pub bytes: u64,
+    /// How much of it the archive has, as was written down.
+    pub held: u64,
+}
+
 /// How what was begun came out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ended {
@@ -72,9 +97,8 @@ pub struct Trouble {
 /// What is to be done, in the order given.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// Have this on the disk before anything that follows is done: it is the highest token of
-    /// [`Known`](super::Known).
-    Remember(Token),
+    /// Have this on the disk before anything that follows is done.
+    Remember(Known),
     /// Begin a server for one client with that word. Answered by [`Event::Listens`], and at its end
     /// by [`Event::Ended`]. It must die with the agent.
     Serve(Box<Prepare>),

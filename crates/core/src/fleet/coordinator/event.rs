@@ -3,7 +3,6 @@
 use crate::fleet::grant::{Batch, Committed, Entry};
 use crate::fleet::id::JobId;
 use crate::fleet::message::{Command, Heartbeat, Reply};
-use crate::fleet::names::HostName;
 use crate::fleet::work::{Outcome, Work};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -17,9 +16,14 @@ pub enum Event {
     Time,
     /// The answer to [`Action::Look`]: the key of the leader; `None` if the broker did not answer.
     Looked(Option<Entry>),
-    /// The answer to [`Action::List`]; `None` if the broker did not answer. Keys that were never
-    /// written or whose mark is gone are not there.
-    Listed(Option<Vec<Entry>>),
+    /// The answer to [`Action::List`].
+    Listed {
+        /// Its number.
+        number: u64,
+        /// All keys; `None` if the broker did not answer. Keys that were never written or whose
+        /// mark is gone are not there.
+        entries: Option<Vec<Entry>>,
+    },
     /// The answer to [`Action::Commit`].
     Committed {
         /// Its number.
@@ -31,7 +35,7 @@ pub enum Event {
     Reply(Box<Reply>),
     /// A host said that it is there; its subject proves that it was this one.
     Heartbeat(Box<Heartbeat>),
-    /// Somebody wants it to lead no more: what runs goes on, and nothing more is begun.
+    /// Somebody wants it to lead no more. What runs goes on, and another one may lead at once.
     Retire,
 }
 
@@ -40,9 +44,13 @@ pub enum Event {
 pub enum Action {
     /// Read the leader's key, from the leader of the replicas. Answered by [`Event::Looked`].
     Look,
-    /// Read all keys, from the leader of the replicas: after a batch that came true, all that was
-    /// written before it must be in there. Answered by [`Event::Listed`].
-    List,
+    /// Read all keys, from the leader of the replicas: all that was written before this was asked
+    /// must be in there. Answered by [`Event::Listed`], in any case within
+    /// [`REQUEST_NS`](crate::fleet::REQUEST_NS).
+    List {
+        /// Its number.
+        number: u64,
+    },
     /// Have the broker take a batch. Answered by [`Event::Committed`], in any case within
     /// [`REQUEST_NS`](crate::fleet::REQUEST_NS).
     Commit {
@@ -64,7 +72,4 @@ pub enum Action {
     },
     /// Tell whoever looks: this coordinator leads from now on, or no more.
     Leads(bool),
-    /// Tell whoever looks: nothing was heard of this host for
-    /// [`SILENT_NS`](crate::fleet::SILENT_NS).
-    Silent(HostName),
 }

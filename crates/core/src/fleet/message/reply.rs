@@ -1,6 +1,6 @@
 //! What agents answer.
 
-use super::super::id::{JobId, Nonce, Token};
+use super::super::id::{Nonce, Token};
 use super::super::names::HostName;
 use crate::record::RunId;
 use alloc::string::String;
@@ -15,9 +15,7 @@ pub struct Reply {
     pub from: HostName,
     /// Number of the order.
     pub number: u64,
-    /// The job.
-    pub job: JobId,
-    /// What stands behind it.
+    /// What stands behind the job.
     pub token: Token,
     /// The answer.
     #[serde(flatten)]

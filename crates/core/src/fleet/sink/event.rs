@@ -23,6 +23,9 @@ pub enum Event {
         message: u64,
         /// What it is.
         header: Box<ChunkHeader>,
+        /// Bytes of that run's journal that are on the archive's disk, as the disk says; 0 if it has
+        /// none of it.
+        on_disk: u64,
     },
     /// What [`Action::Append`] said is on the disk, synced, with the run's line of the index; or it
     /// is not, as the disk is full or broken, and the journal is as long as before.

@@ -1,0 +1,100 @@
+//! What is known of hosts, and why one is given no job.
+
+use super::{Coordinator, Out};
+use crate::fleet::id::Token;
+use crate::fleet::message::{Heartbeat, SPOKEN, State};
+use crate::fleet::names::HostName;
+use crate::fleet::work::{Now, Work};
+use crate::fleet::{CLOCK_NS_MAX, SILENT_NS};
+use alloc::string::String;
+
+/// What a host said last.
+#[derive(Debug)]
+pub(super) struct Heard {
+    heartbeat: Heartbeat,
+    at_ns: u64,
+    /// How far its clock of the wall is from the one here, in ns, messages' ways included.
+    apart_ns: u64,
+    /// The job that is under way there, as far as was said.
+    busy: Option<Token>,
+}
+
+/// Why a host is given no job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Nothing was heard of it for [`SILENT_NS`].
+    Silent,
+    /// It takes part in a job, or is held for one that may still run.
+    Busy,
+    /// Something that is not the fleet's is measured there.
+    Taken,
+    /// It takes no jobs, in its words.
+    Closed(String),
+    /// It speaks no version of the messages that is spoken here.
+    Version,
+    /// It cannot do what the work needs.
+    Feature(String),
+    /// Its clock of the wall is too far from the one here.
+    Clock,
+}
+
+impl Coordinator {
+    /// A host says that it is there.
+    pub(super) fn heard(&mut self, heartbeat: Heartbeat, out: &mut Out<'_>) {
+        let from = heartbeat.from.clone();
+        let (now, busy) = (out.now, heartbeat.state.token());
+        let apart_ns = heartbeat.unix_ns.abs_diff(now.wall.unix_ns);
+        self.over_at(&from, |token| heartbeat.is_over(token));
+        let heard = Heard { heartbeat, at_ns: now.ns, apart_ns, busy };
+        self.hosts.insert(from, heard);
+    }
+
+    /// A host has said how that job ended there.
+    pub(super) fn is_done_with(&mut self, host: &HostName, token: Token) {
+        if let Some(heard) = self.hosts.get_mut(host) {
+            heard.busy = heard.busy.filter(|busy| *busy != token);
+        }
+    }
+
+    /// What a host said last, and how long ago that was at `now`, in ns.
+    pub fn last_heard(&self, host: &HostName, now: Now) -> Option<(&Heartbeat, u64)> {
+        let heard = self.hosts.get(host)?;
+        Some((&heard.heartbeat, now.ns.saturating_sub(heard.at_ns)))
+    }
+
+    /// Why work is not given to its hosts now: the host and the reason. Links are not looked at.
+    pub fn obstacle(&self, work: &Work, now: Now) -> Option<(HostName, Obstacle)> {
+        let ends = [(&work.from, true), (&work.to, work.to_is_agent)];
+        ends.into_iter().find_map(|(host, is_agent)| {
+            let agent = || self.obstacle_of_agent(host, &work.plan.needs, now);
+            let busy = self.busy_hosts.contains(host).then_some(Obstacle::Busy);
+            let found = busy.or_else(|| if is_agent { agent() } else { None });
+            found.map(|obstacle| (host.clone(), obstacle))
+        })
+    }
+
+    fn obstacle_of_agent(&self, host: &HostName, needs: &[String], now: Now) -> Option<Obstacle> {
+        let Some(heard) = self.hosts.get(host) else { return Some(Obstacle::Silent) };
+        if now.ns.saturating_sub(heard.at_ns) > SILENT_NS {
+            return Some(Obstacle::Silent);
+        }
+        let said = &heard.heartbeat;
+        if said.versions().is_none_or(|range| range.agree(SPOKEN).is_err()) {
+            return Some(Obstacle::Version);
+        }
+        if let Some(name) = needs.iter().find(|name| !said.features.contains(name)) {
+            return Some(Obstacle::Feature(name.clone()));
+        }
+        match said.state {
+            State::Taken => return Some(Obstacle::Taken),
+            State::Closed => {
+                return Some(Obstacle::Closed(said.trouble.clone().unwrap_or_default()));
+            }
+            State::Idle | State::Ready { .. } | State::Measuring { .. } => {}
+        }
+        if heard.apart_ns > CLOCK_NS_MAX {
+            return Some(Obstacle::Clock);
+        }
+        heard.busy.map(|_| Obstacle::Busy)
+    }
+}
