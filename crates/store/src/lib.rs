@@ -1,5 +1,5 @@
-//! Run folders, the log of the watch, plan files, world files, watch files and claims of a host:
-//! the only crate that touches the disk.
+//! Run folders, the log of the watch, plan files, world files, watch files, mesh plans and claims of
+//! a host: the only crate that touches the disk.
 //!
 //! A run is a folder that holds a journal, one line for each trial, appended and synced block by
 //! block. Everything else in the folder can be made again from it, but for what a person wrote on
@@ -20,6 +20,7 @@ mod layout;
 mod limitsfile;
 mod lines;
 mod marks;
+mod meshfile;
 mod note;
 mod planfile;
 mod received;
@@ -41,6 +42,7 @@ pub use journal::{Journal, read_journal};
 pub use kept::KeptLines;
 pub use layout::{Entry, Listed, Store};
 pub use limitsfile::read_limits;
+pub use meshfile::{parse_mesh, read_mesh_file};
 pub use note::{NOTE_CHARS_MAX, Note, TITLE_CHARS_MAX};
 pub use planfile::{PlanFileError, PlanProblem, parse_plan, read_plan};
 pub use received::Received;

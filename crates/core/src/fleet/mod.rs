@@ -11,12 +11,15 @@
 
 pub mod agent;
 pub mod coordinator;
+pub mod estimate;
 pub mod grant;
 pub mod id;
+pub mod mesh;
 pub mod message;
 pub mod names;
 pub mod sink;
 pub mod subject;
+pub mod timetable;
 pub mod work;
 
 /// A second in ns.

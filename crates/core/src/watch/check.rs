@@ -282,7 +282,7 @@ fn time(text: &str) -> Result<u64, String> {
 }
 
 /// The bytes of `5 GB/day`.
-fn budget(text: &str) -> Result<u64, String> {
+pub(crate) fn budget(text: &str) -> Result<u64, String> {
     let of_day =
         text.trim_end().strip_suffix("/day").or_else(|| text.trim_end().strip_suffix("/d"));
     let size = of_day.ok_or("a budget is that of a day, as in \"5 GB/day\"")?;
@@ -308,7 +308,7 @@ fn hearer(text: &str) -> Result<String, String> {
 }
 
 /// What is wrong with a text that becomes a word of a command line; `whole` is one without blanks.
-fn wrong_text(text: &str, whole: bool) -> Option<String> {
+pub(crate) fn wrong_text(text: &str, whole: bool) -> Option<String> {
     let blank = |c: char| c.is_control() || whole && c.is_whitespace();
     if text.is_empty() || text.chars().count() > CHARS_MAX || text.chars().any(blank) {
         let blanks = if whole { ", none of them blank" } else { "" };
@@ -318,7 +318,7 @@ fn wrong_text(text: &str, whole: bool) -> Option<String> {
 }
 
 /// What is wrong with an address of a family, which may name its interface.
-fn wrong_address(text: &str, family: Family) -> Option<String> {
+pub(crate) fn wrong_address(text: &str, family: Family) -> Option<String> {
     let address = text.split('%').next().unwrap_or_default().parse::<IpAddr>();
     let fits = address.is_ok_and(|address| Family::of(&address) == Some(family));
     (!fits || wrong_text(text, true).is_some()).then(|| format!("it is no {family} address"))

@@ -1,0 +1,154 @@
+//! The timetable of a mesh as its coordinator asks it.
+
+use super::{Ended, Order, Slot, Visit};
+use crate::fleet::id::JobId;
+use crate::fleet::mesh::{Carriers, Class, Mesh, Pair, Paths};
+use crate::fleet::work::{Now, Outcome, SentPlan, Timetable, Work};
+use crate::record::RunId;
+use crate::watch::Moment;
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// How soon a path that could not be measured is tried again: a part of its period, and no sooner
+/// than this, in ns.
+const RETRY_PARTS: u64 = 4;
+const RETRY_NS_MIN: u64 = 60_000_000_000;
+
+/// What a measurement of the mesh plan sends and takes.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// The plan, as agents get it.
+    pub plan: Arc<SentPlan>,
+    /// Longest time that the measuring takes, in ns.
+    pub longest_ns: u64,
+    /// Bytes that it moves.
+    pub bytes: u64,
+}
+
+/// The timetable of a mesh plan.
+#[derive(Debug, Clone)]
+pub struct MeshTimetable {
+    mesh: Mesh,
+    carriers: Carriers,
+    planned: Vec<Planned>,
+    order: Order,
+    day: u64,
+    /// Runs of paths whose last attempt broke off.
+    broken_off: BTreeMap<Visit, RunId>,
+}
+
+impl MeshTimetable {
+    /// The timetable of `mesh` from `now` on; `planned` has what belongs to each of its
+    /// measurements, in their order. Every path is due at once, but for those of which
+    /// [`MeshTimetable::measured`] says otherwise.
+    pub fn new(mesh: Mesh, planned: Vec<Planned>, now: Moment) -> Self {
+        let slot = |of: &Planned| Slot { longest_ns: of.longest_ns, bytes: of.bytes };
+        let slots: Vec<Slot> = planned.iter().map(slot).collect();
+        let order = Order::new(&mesh, &slots, now);
+        let (carriers, day) = (Carriers::of(&mesh), now.day());
+        MeshTimetable { carriers, planned, order, day, broken_off: BTreeMap::new(), mesh }
+    }
+
+    /// The work was measured last at that time, in ns since the Unix epoch, as an archive says it.
+    pub fn measured(&mut self, work: &Work, began_unix_ns: u64) {
+        if let Some(visit) = self.visit(work) {
+            self.order.measured(visit, began_unix_ns);
+        }
+    }
+
+    /// Every path with its measurement that is in the timetable today.
+    pub fn works(&self) -> impl Iterator<Item = Work> {
+        self.order.visits().filter_map(move |visit| self.work(visit))
+    }
+
+    /// When to ask again although nothing came out, in ns since the Unix epoch.
+    pub fn wakes_unix_ns(&self, now: Moment) -> Option<u64> {
+        self.order.wakes_unix_ns(now)
+    }
+
+    /// The mesh plan.
+    pub fn mesh(&self) -> &Mesh {
+        &self.mesh
+    }
+
+    fn work(&self, visit: Visit) -> Option<Work> {
+        let measure = self.mesh.measures.get(visit.measure)?;
+        let planned = self.planned.get(visit.measure)?;
+        let from = self.mesh.hosts.get(visit.pair.from)?;
+        let to = self.mesh.hosts.get(visit.pair.to)?;
+        let links = match measure.class {
+            Class::Light => Vec::new(),
+            Class::Exclusive => self.carriers.links(visit.pair),
+        };
+        let link = |at: usize| Some(self.mesh.links.get(at)?.name.clone());
+        Some(Work {
+            from: from.name.clone(),
+            to: to.name.clone(),
+            to_is_agent: to.agent,
+            class: measure.class,
+            links: links.into_iter().filter_map(link).collect(),
+            plan: planned.plan.clone(),
+            longest_ns: planned.longest_ns,
+            every_ns: measure.every_ns,
+            port: to.port,
+            continued: self.broken_off.get(&visit).cloned(),
+        })
+    }
+
+    fn visit(&self, work: &Work) -> Option<Visit> {
+        let pair = Pair { from: self.mesh.host(&work.from)?, to: self.mesh.host(&work.to)? };
+        let is_of = |visit: &Visit| {
+            let planned = self.planned.get(visit.measure);
+            planned.is_some_and(|planned| planned.plan.name == work.plan.name)
+        };
+        let visits = (0..self.planned.len()).map(|measure| Visit { measure, pair });
+        visits.filter(is_of).find(|visit| self.order.has(*visit))
+    }
+
+    /// Samples are others each day.
+    fn turn_to(&mut self, now: Moment) {
+        if now.day() == self.day {
+            return;
+        }
+        self.day = now.day();
+        for (at, measure) in self.mesh.measures.iter().enumerate() {
+            let group = self.mesh.groups.get(measure.group);
+            if group.is_some_and(|group| matches!(group.paths, Paths::Sample { .. })) {
+                self.order.set_paths(at, &self.mesh.paths(at, self.day), now);
+            }
+        }
+    }
+}
+
+impl Timetable for MeshTimetable {
+    fn next(&mut self, now: Now, is_free: &dyn Fn(&Work) -> bool) -> Option<Work> {
+        self.turn_to(now.wall);
+        // Taken out, so that works can be made while the order is changed.
+        let mut order = core::mem::take(&mut self.order);
+        let may = |visit| self.work(visit).is_some_and(|work| is_free(&work));
+        let visit = order.next(now.wall, &may);
+        self.order = order;
+        self.work(visit?)
+    }
+
+    fn came(&mut self, work: &Work, _job: &JobId, outcome: &Outcome, now: Now) {
+        let Some(visit) = self.visit(work) else { return };
+        let later = |ns: u64| now.wall.unix_ns.saturating_add(ns);
+        self.broken_off.remove(&visit);
+        let ended = match outcome {
+            Outcome::Measured { .. } => Ended::Measured,
+            Outcome::GivenUp { lasting: true, .. } => {
+                Ended::Failed { again_unix_ns: later(work.every_ns) }
+            }
+            Outcome::GivenUp { lasting: false, run, .. } => {
+                self.broken_off.extend(run.clone().map(|run| (visit, run)));
+                let retry_ns = (work.every_ns / RETRY_PARTS).max(RETRY_NS_MIN);
+                Ended::Failed { again_unix_ns: later(retry_ns) }
+            }
+            // Whoever leads next has a timetable of its own.
+            Outcome::Lost => Ended::Failed { again_unix_ns: now.wall.unix_ns },
+        };
+        self.order.ended(visit, ended);
+    }
+}
