@@ -9,6 +9,7 @@ use crate::hub::Hub;
 use crate::letter::Letter;
 use crate::nats::connect::{Way, connect};
 use crate::nats::streams;
+use crate::now::stopped;
 use crate::parts::{self, NoPart};
 use crate::rights::Role;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
@@ -29,6 +30,9 @@ const NAME: &str = "sink";
 
 /// Most parts that are waited for at a time: 512 kB each.
 const UNDER_WAY: i64 = 256;
+
+/// Parts that are asked for at once.
+const AT_ONCE: usize = 32;
 
 /// How long the stream waits for a word on a part before it sends it again.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -116,14 +120,15 @@ pub async fn go_on(
     let stream = context.get_stream(RESULTS).await.map_err(|error| refused(&error))?;
     let consumer =
         stream.get_or_create_consumer(NAME, config).await.map_err(|error| refused(&error))?;
-    let mut messages = consumer.messages().await.map_err(|error| refused(&error))?;
+    let messages = consumer.stream().max_messages_per_batch(AT_ONCE).messages().await;
+    let mut messages = messages.map_err(|error| refused(&error))?;
     told(Told::Ready);
     let (open, number) = (BTreeMap::new(), 0);
     let mut going = Going { machine: Sink::new(), archive, context, open, number, told };
     loop {
         let message = tokio::select! {
             message = messages.next() => message,
-            _ = stop.wait_for(|stop| *stop) => return Ok(()),
+            () = stopped(&mut stop) => return Ok(()),
         };
         match message {
             Some(Ok(message)) => going.take(message).await,

@@ -44,6 +44,14 @@ impl Store {
         }
     }
 
+    /// The text of a file that a person named, as a mesh plan.
+    ///
+    /// # Errors
+    /// If it cannot be read, is no text, or is longer than any plan.
+    pub fn read_text(path: &Path) -> Result<String, StoreError> {
+        crate::source::text(path)
+    }
+
     /// The bytes of a journal from `at` on, at most so many; none at its end.
     ///
     /// # Errors

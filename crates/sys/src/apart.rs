@@ -140,6 +140,37 @@ pub fn bind(command: &mut Command) -> &mut Command {
     }
 }
 
+/// What a program is asked for that this process has started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    /// To end in good order.
+    End,
+    /// To read its configuration again.
+    Reload,
+}
+
+/// Asks the program with that number, which must be a child of this process that was not waited for.
+///
+/// # Errors
+/// If there is no such process, or this system has no such signals.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "there are no signals"))]
+pub fn tell(child: u32, ask: Ask) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process};
+        let child = i32::try_from(child).ok().and_then(Pid::from_raw);
+        let signal = match ask {
+            Ask::End => Signal::TERM,
+            Ask::Reload => Signal::HUP,
+        };
+        Ok(kill_process(child.ok_or(io::ErrorKind::NotFound)?, signal)?)
+    }
+    #[cfg(not(unix))]
+    {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
 /// Ends a program at once with all that it started. Its exit code, or `None` if it was killed.
 fn end(child: &mut Child) -> Option<i32> {
     end_group(child);
@@ -277,6 +308,24 @@ mod tests {
         let mut child = std::thread::spawn(start).join().unwrap();
         // It waits for as long as the kernel takes.
         assert!(!child.wait().unwrap().success());
+    }
+
+    #[test]
+    fn a_child_is_asked_to_end_and_to_read_again() {
+        use std::io::Read;
+        let lines = "trap 'echo again' HUP; trap 'echo ended; exit 3' TERM; echo begun\n\
+                     while :; do sleep 0.01; done";
+        let mut command = prepared(Path::new("/bin/sh"), &script(lines));
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut said = String::new();
+        out.read_line(&mut said).unwrap();
+        tell(child.id(), Ask::Reload).unwrap();
+        out.read_line(&mut said).unwrap();
+        tell(child.id(), Ask::End).unwrap();
+        out.read_to_string(&mut said).unwrap();
+        assert_eq!(said, "begun\nagain\nended\n");
+        assert_eq!(child.wait().unwrap().code(), Some(3));
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub use program::Program;
 use crate::error::FleetError;
 use crate::letter::Letter;
 use crate::nats::connect::{Way, connect};
-use crate::now::now;
+use crate::now::{now, stopped};
 use crate::orders::Reader;
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Subscriber};
@@ -165,14 +165,14 @@ async fn come_in(
                 Ok(client) => return Ok(Some(client)),
                 Err(error) => error,
             },
-            _ = stop.wait_for(|stop| *stop) => return Ok(None),
+            () = stopped(stop) => return Ok(None),
         };
         if !error.may_pass() {
             return Err(error);
         }
         tokio::select! {
             () = tokio::time::sleep(LOOK) => {}
-            _ = stop.wait_for(|stop| *stop) => return Ok(None),
+            () = stopped(stop) => return Ok(None),
         }
     }
 }
@@ -204,7 +204,7 @@ impl<M: Measures> Going<'_, M> {
                 Some(event) = heard.recv() => vec![event],
                 _ = look.tick() => self.look(),
                 () = tokio::time::sleep(Duration::from_nanos(wait_ns)) => vec![Event::Time],
-                _ = stop.wait_for(|stop| *stop) => return Ok(()),
+                () = stopped(&mut stop) => return Ok(()),
             };
             for event in events {
                 self.is_busy &= !matches!(event, Event::Ended(_));

@@ -6,12 +6,11 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use v6gap_core::fleet::id::JobId;
-use v6gap_core::fleet::mesh::check::check;
-use v6gap_core::fleet::mesh::draft::Draft;
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::timetable::{MeshTimetable, Planned};
 use v6gap_core::fleet::work::{Now, Outcome, SentPlan, Timetable, Work};
 use v6gap_core::watch::Moment;
+use v6gap_store::parse_mesh;
 
 /// Digits of a plan's hash.
 const HASH_DIGITS: usize = 16;
@@ -22,7 +21,7 @@ pub struct Applied {
     /// Version of this form: 1.
     pub v6gap: u8,
     /// The mesh plan as it was written.
-    pub mesh: Draft,
+    pub mesh: String,
     /// Texts of the plans, by what the mesh plan calls them.
     pub plans: BTreeMap<String, String>,
 }
@@ -44,9 +43,9 @@ impl Applied {
         if self.v6gap != 1 {
             return Err(format!("it is of version {}, which is not known here", self.v6gap));
         }
-        let mesh = check(&self.mesh).map_err(|problems| {
+        let mesh = parse_mesh(&self.mesh).map_err(|problems| {
             let first = problems.first();
-            first.map_or_else(String::new, |problem| format!("{}: {}", problem.key, problem.what))
+            first.map_or_else(String::new, |first| format!("line {}: {}", first.line, first.what))
         })?;
         let planned = mesh.measures.iter().map(|measure| self.planned(&measure.plan));
         let planned = planned.collect::<Result<Vec<Planned>, String>>()?;
@@ -136,15 +135,11 @@ mod tests {
     const PLAN: &str = "v6gap = 1\nname = \"x\"\n[[measure]]\nmetric = \"rtt\"\n";
 
     fn applied() -> Applied {
-        let mesh = serde_json::json!({
-            "v6gap": 1, "name": "two",
-            "hosts": { "rome/a": {}, "oslo/b": {} },
-            "groups": [{ "name": "all", "kind": "mesh", "hosts": ["*"] }],
-            "measure": [{ "group": "all", "plan": "rtt.toml", "every": "1 h" }],
-        });
-        let mesh = serde_json::from_value(mesh).unwrap();
+        let mesh = "v6gap = 1\nname = \"two\"\n[hosts.\"rome/a\"]\n[hosts.\"oslo/b\"]\n\
+                    [[groups]]\nname = \"all\"\nkind = \"mesh\"\nhosts = [\"*\"]\n\
+                    [[measure]]\ngroup = \"all\"\nplan = \"rtt.toml\"\nevery = \"1 h\"\n";
         let plans = BTreeMap::from([("rtt.toml".to_owned(), PLAN.to_owned())]);
-        Applied { v6gap: 1, mesh, plans }
+        Applied { v6gap: 1, mesh: mesh.to_owned(), plans }
     }
 
     fn now() -> Now {

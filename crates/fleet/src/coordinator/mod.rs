@@ -5,6 +5,7 @@ mod meshes;
 mod visits;
 
 pub use meshes::{Applied, Meshes};
+pub use visits::Visited;
 
 use crate::error::FleetError;
 use crate::hub::Hub;
@@ -14,7 +15,7 @@ use crate::nats::connect::{Way, connect};
 use crate::nats::grants::Grants;
 use crate::nats::keys::Bucket;
 use crate::nats::streams::{self, bucket_subject};
-use crate::now::now;
+use crate::now::{now, stopped};
 use crate::orders::Writer;
 use crate::rights::Role;
 use async_nats::{Client, Subscriber};
@@ -30,7 +31,6 @@ use v6gap_core::fleet::message::{Command, Heartbeat, Reply};
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::subject::{self, HEARTBEATS, MESHES, REPLIES, STATE};
 use v6gap_core::fleet::work::{Outcome, Work};
-use visits::Visited;
 
 /// Random bytes of what a coordinator calls itself.
 const NAME_BYTES: usize = 8;
@@ -175,7 +175,7 @@ impl Going<'_> {
                 },
                 Some(event) = events.recv() => Some(event),
                 () = tokio::time::sleep(Duration::from_nanos(wait_ns)) => Some(Event::Time),
-                _ = stop.wait_for(|stop| *stop) => {
+                () = stopped(&mut stop) => {
                     // Another one may lead at once, and what runs goes on.
                     self.step(Event::Retire).await;
                     let _ = self.client.flush().await;

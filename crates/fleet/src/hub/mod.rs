@@ -5,6 +5,7 @@ pub mod config;
 pub mod invite;
 pub mod keys;
 pub mod nodes;
+pub mod server;
 
 use crate::creds::{self, Called, Made};
 use crate::error::FleetError;
