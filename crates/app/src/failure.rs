@@ -2,6 +2,7 @@
 //! code that `v6gap explain` knows.
 
 mod connect;
+mod of_fleet;
 mod of_perform;
 mod of_store;
 mod of_via;

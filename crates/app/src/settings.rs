@@ -214,6 +214,11 @@ impl Context {
         Ok(Context { store: Store::at(data), output, locks, ssh, keys, typed })
     }
 
+    /// The folder in which this host is claimed, if it is another than that of all users.
+    pub fn locks_folder(&self) -> Option<&Path> {
+        self.locks.as_deref()
+    }
+
     /// The same where these words were typed in place of those that this process was given.
     pub fn typed_as(self, words: &[String]) -> Self {
         let typed = if words.is_empty() { self.typed } else { words.to_vec() };

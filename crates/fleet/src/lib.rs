@@ -29,12 +29,18 @@ pub use orders::NoOrder;
 pub use parts::NoPart;
 pub use plans::{asked, longest_ns};
 pub use rights::Role;
+pub use v6gap_core::fleet::SILENT_NS;
+pub use v6gap_core::fleet::message::{Heartbeat, State};
+pub use v6gap_core::fleet::work::Outcome as Ended;
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
+
+/// What says when to end.
+pub type Stop = watch::Receiver<bool>;
 
 /// How often it is looked whether somebody wants it to end.
 const LOOK: Duration = Duration::from_millis(100);
@@ -46,7 +52,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// If the system has no descriptors left.
 pub fn block_on<T>(
     stop: &Arc<AtomicBool>,
-    perform: impl AsyncFnOnce(watch::Receiver<bool>) -> T,
+    perform: impl AsyncFnOnce(Stop) -> T,
 ) -> io::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     Ok(runtime.block_on(async {

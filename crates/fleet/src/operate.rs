@@ -1,28 +1,22 @@
 //! What an operator asks of a fleet: what shall be measured, and how it does.
 
-use crate::coordinator::{Applied, Visited};
+use crate::coordinator::{Applied, Known, Visited};
 use crate::error::FleetError;
 use crate::letter::Letter;
 use crate::nats::connect::{Way, connect};
 use crate::nats::grants::Grants;
 use crate::nats::keys::Bucket;
+use crate::rights::ASK;
 use async_nats::jetstream;
-use futures_util::StreamExt;
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 use v6gap_core::fleet::grant::{JobRecord, Key, Stage, Value};
-use v6gap_core::fleet::message::Heartbeat;
-use v6gap_core::fleet::names::HostName;
-use v6gap_core::fleet::subject::{self, HEARTBEATS, MESHES, STATE};
+use v6gap_core::fleet::subject::{MESHES, STATE};
 
 /// How a fleet does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Status {
-    /// Whether a coordinator leads, as far as the broker knows.
-    pub led: bool,
-    /// What agents said while it was listened, by their names.
-    pub agents: BTreeMap<HostName, Heartbeat>,
+    /// What a coordinator says; none if none is there.
+    pub known: Option<Known>,
     /// Jobs that may be under way.
     pub jobs: Vec<(String, JobRecord)>,
     /// Mesh plans that are applied.
@@ -55,23 +49,23 @@ async fn put(file: &Path, name: &str, text: Vec<u8>) -> Result<(), FleetError> {
     Bucket::of(&context, MESHES).await?.put(name, text).await
 }
 
-/// Looks how a fleet does, listening to its agents for so long: each says something every 30 s.
+/// Looks how a fleet does.
 ///
 /// # Errors
 /// If the hub is not there or refuses.
-pub async fn status(file: &Path, listen: Duration) -> Result<Status, FleetError> {
+pub async fn status(file: &Path) -> Result<Status, FleetError> {
     let letter = Letter::read(file, None)?;
     let client = connect(&Way { letter: &letter, file, hubs: &[], plaintext: true }).await?;
-    let heard = client.subscribe(HEARTBEATS).await;
-    let mut heard = heard.map_err(|error| FleetError::refused(HEARTBEATS, error))?;
+    // Nobody answers where there is no coordinator.
+    let answer = client.request(ASK, Vec::new().into()).await.ok();
+    let known = answer.and_then(|answer| serde_json::from_slice(&answer.payload).ok());
     let context = jetstream::new(client);
     let meshes = Bucket::of(&context, MESHES).await?.all().await?;
     let visits = Bucket::of(&context, STATE).await?.all().await?;
     let grants = Grants::of(&context).await.map_err(|e| FleetError::refused("grants", e))?;
     let entries = grants.list().await.ok_or_else(|| FleetError::refused("grants", "no answer"))?;
     let mut status = Status {
-        led: entries.iter().any(|entry| entry.key == Key::Leader && entry.value.is_some()),
-        agents: BTreeMap::new(),
+        known,
         jobs: Vec::new(),
         meshes: meshes.into_iter().map(|(name, _)| name).collect(),
         visits: visits.iter().filter_map(|(_, text)| serde_json::from_slice(text).ok()).collect(),
@@ -83,16 +77,5 @@ pub async fn status(file: &Path, listen: Duration) -> Result<Status, FleetError>
             status.jobs.push((id.to_string(), record));
         }
     }
-    let listening = async {
-        while let Some(message) = heard.next().await {
-            let said: Option<Heartbeat> = serde_json::from_slice(&message.payload).ok();
-            let proved = subject::host(&message.subject);
-            if let Some(said) = said.filter(|said| proved.as_ref() == Some(&said.from)) {
-                status.agents.insert(said.from.clone(), said);
-            }
-        }
-    };
-    // That the time is over is how it ends.
-    let _ = tokio::time::timeout(listen, listening).await;
     Ok(status)
 }

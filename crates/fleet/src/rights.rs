@@ -25,7 +25,10 @@ pub struct Template {
 /// The name of an agent in its subjects.
 const OWN: &str = "{{tag(site)}}.{{tag(host)}}";
 
-/// Streams whose state each part of the hub has to ask for.
+/// Where an operator asks how the fleet does.
+pub const ASK: &str = "v6gap.ask.status";
+
+/// Where streams are made and read.
 const API: &str = "$JS.API";
 
 impl Role {
@@ -56,12 +59,13 @@ impl Role {
                 own(&["v6gap.cmd.OWN", "v6gap.ack.OWN", "_INBOX.OWN.>"]),
             ),
             Role::Coordinator => (
-                own(&["v6gap.cmd.>", "$KV.grants.>", "$KV.state.>"])
+                // The last one: who asks how the fleet does is answered.
+                own(&["v6gap.cmd.>", "$KV.grants.>", "$KV.state.>", "_INBOX.operator.>"])
                     .into_iter()
                     .chain(reads(&["KV_grants", "KV_meshes", "KV_state"]))
                     .chain(makes())
                     .collect(),
-                own(&["v6gap.hb.>", "v6gap.rep.>", "v6gap.live.>", "$KV.meshes.>"])
+                own(&["v6gap.hb.>", "v6gap.rep.>", "$KV.meshes.>", "v6gap.ask.>"])
                     .into_iter()
                     .chain([inbox])
                     .collect(),
@@ -76,11 +80,11 @@ impl Role {
                 vec![inbox],
             ),
             Role::Operator => (
-                own(&["$KV.meshes.>"])
+                own(&["$KV.meshes.>", "v6gap.ask.>"])
                     .into_iter()
                     .chain(reads(&["KV_grants", "KV_meshes", "KV_state", "RESULTS", "ACKS"]))
                     .collect(),
-                own(&["v6gap.hb.>", "v6gap.live.>"]).into_iter().chain([inbox]).collect(),
+                vec![inbox],
             ),
         };
         Template { publish, subscribe }

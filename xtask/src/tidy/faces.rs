@@ -9,12 +9,14 @@ const APP: &str = "crates/app/src/";
 
 /// What may be named of our crates, with all that is below it. Of these, `sys` and parts of `core`
 /// act or decide; the others are made to be called, or show.
-const MAY: [(&str, &[&str]); 7] = [
+const MAY: [(&str, &[&str]); 8] = [
     (
         "v6gap_core",
         &[
             "arm",
             "family",
+            "fleet::mesh",
+            "fleet::names",
             "host::names",
             "metric",
             "observation::Lateness",
@@ -38,6 +40,7 @@ const MAY: [(&str, &[&str]); 7] = [
             "world",
         ],
     ),
+    ("v6gap_fleet", &[""]),
     ("v6gap_judge", &["analysis", "fitness", "planning"]),
     ("v6gap_perform", &[""]),
     ("v6gap_report", &[""]),

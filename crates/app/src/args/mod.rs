@@ -5,6 +5,7 @@
 
 mod capture;
 mod doctor;
+mod fleet;
 mod foreign;
 mod knobs;
 mod lab;
@@ -24,6 +25,10 @@ mod web;
 
 pub use capture::CaptureArgs;
 pub use doctor::DoctorArgs;
+pub use fleet::{
+    FleetAgentArgs, FleetApplyArgs, FleetArgs, FleetCommand, FleetStatusArgs, HubAgentArgs, HubCommand,
+    HubInitArgs, HubRunArgs,
+};
 pub use foreign::sentence as foreign_sentence;
 pub use knobs::KnobArgs;
 pub use lab::{DemoArgs, LabArgs, LabCommand, WorldArgs};
@@ -115,6 +120,8 @@ pub enum Command {
     Probe(Box<ProbeArgs>),
     /// Measure paths again and again, until stopped
     Watch(Box<WatchArgs>),
+    /// Measure between many hosts, all the time
+    Fleet(FleetArgs),
     /// Find out whether HOST can be measured, and what will limit it
     Check(CheckArgs),
     /// Find out whether this host, and HOST, are fit for measuring

@@ -2,11 +2,12 @@
 //! and `-c HOST`.
 
 /// Every verb, as typed.
-pub const VERBS: [&str; 28] = [
+pub const VERBS: [&str; 29] = [
     "demo",
     "run",
     "probe",
     "watch",
+    "fleet",
     "check",
     "doctor",
     "serve",

@@ -11,6 +11,7 @@ mod doctor;
 mod explain;
 mod export;
 mod figures;
+mod fleet;
 mod import;
 mod index;
 pub mod lab;
@@ -59,6 +60,7 @@ fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
         Command::Run(args) => run::execute(args, &context()?.typed_as(&args.ssh.typed)),
         Command::Probe(args) => probe::execute(args, &context()?),
         Command::Watch(args) => watch::execute(args, &context()?),
+        Command::Fleet(args) => fleet::execute(args, settings),
         Command::Check(args) => check::execute(args, &context()?),
         Command::Doctor(args) => doctor::execute(args, &context()?),
         Command::Show(args) => show::execute(args, &context()?),

@@ -1,9 +1,11 @@
 //! What `v6gap explain` says: one text for each code and topic.
 
 mod codes;
+mod fleet;
 mod topics;
 
 pub use codes::CODES;
+pub use fleet::FLEET;
 pub use topics::TOPICS;
 
 /// Something that can be explained.
@@ -19,5 +21,5 @@ pub struct Topic {
 
 /// Topics and codes.
 pub fn all() -> impl Iterator<Item = &'static Topic> {
-    TOPICS.iter().chain(CODES)
+    TOPICS.iter().chain(CODES).chain(FLEET)
 }

@@ -17,9 +17,10 @@ use crate::nats::keys::Bucket;
 use crate::nats::streams::{self, bucket_subject};
 use crate::now::{now, stopped};
 use crate::orders::Writer;
-use crate::rights::Role;
+use crate::rights::{ASK, Role};
 use async_nats::{Client, Subscriber};
 use futures_util::StreamExt;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -65,6 +66,24 @@ pub enum Told {
     },
 }
 
+/// An agent as it was heard last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Heard {
+    /// What it said.
+    pub said: Heartbeat,
+    /// How long ago that was, in ns.
+    pub ago_ns: u64,
+}
+
+/// What a coordinator answers to who asks how the fleet does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Known {
+    /// Whether the one that answers leads.
+    pub leads: bool,
+    /// The agents that it has heard, in the order of their names.
+    pub agents: Vec<Heard>,
+}
+
 /// A coordinator that goes on.
 struct Going<'a> {
     machine: Coordinator,
@@ -77,6 +96,8 @@ struct Going<'a> {
     folder: PathBuf,
     /// Public keys for which words are sealed.
     seals: BTreeMap<HostName, String>,
+    /// What agents said last, and when by this host's clock, in ns.
+    heard: BTreeMap<HostName, (Heartbeat, u64)>,
     says: UnboundedSender<Event>,
     told: &'a mut dyn FnMut(Told),
 }
@@ -95,11 +116,12 @@ pub async fn go_on(
     let way = Way { letter: &letter, file: &file, hubs: &[], plaintext: true };
     let client = connect(&way).await?;
     let context = streams::make(&client, hub.nodes.len()).await?;
-    let heard = Heard {
+    let listened = Listened {
         replies: subscribed(&client, REPLIES.to_owned()).await?,
         heartbeats: subscribed(&client, HEARTBEATS.to_owned()).await?,
         // Before they are read, so that none that is applied meanwhile is missed.
         meshes: subscribed(&client, bucket_subject(MESHES, ">")).await?,
+        asked: subscribed(&client, ASK.to_owned()).await?,
     };
     let applied = Bucket::of(&context, MESHES).await?;
     let grants = Grants::of(&context).await.map_err(|e| FleetError::refused("grants", e))?;
@@ -115,6 +137,7 @@ pub async fn go_on(
         writer: Writer { jobs: keys.jobs, seals: keys.seals },
         folder: hub.folder.clone(),
         seals: BTreeMap::new(),
+        heard: BTreeMap::new(),
         says,
         told,
     };
@@ -122,14 +145,15 @@ pub async fn go_on(
         going.apply(&name, &text).await?;
     }
     (going.told)(Told::Ready);
-    going.turn(heard, events, stop).await
+    going.turn(listened, events, stop).await
 }
 
 /// What a coordinator listens to.
-struct Heard {
+struct Listened {
     replies: Subscriber,
     heartbeats: Subscriber,
     meshes: Subscriber,
+    asked: Subscriber,
 }
 
 async fn subscribed(client: &Client, subject: String) -> Result<Subscriber, FleetError> {
@@ -148,22 +172,29 @@ fn setup(addresses: BTreeMap<HostName, Vec<String>>) -> Result<Setup, FleetError
 impl Going<'_> {
     async fn turn(
         &mut self,
-        mut heard: Heard,
+        mut listened: Listened,
         mut events: UnboundedReceiver<Event>,
         mut stop: watch::Receiver<bool>,
     ) -> Result<(), FleetError> {
         loop {
             let wait_ns = self.machine.wake_ns().saturating_sub(now().ns);
             let event = tokio::select! {
-                reply = heard.replies.next() => match reply {
+                reply = listened.replies.next() => match reply {
                     Some(message) => reply_in(&message.subject, &message.payload),
                     None => return Ok(()),
                 },
-                beat = heard.heartbeats.next() => match beat {
-                    Some(message) => heartbeat_in(&message.subject, &message.payload),
+                beat = listened.heartbeats.next() => match beat {
+                    Some(message) => self.beat(&message.subject, &message.payload),
                     None => return Ok(()),
                 },
-                mesh = heard.meshes.next() => match mesh {
+                asked = listened.asked.next() => match asked {
+                    Some(message) => {
+                        self.answer(message.reply).await;
+                        None
+                    }
+                    None => return Ok(()),
+                },
+                mesh = listened.meshes.next() => match mesh {
                     Some(message) => {
                         let start = bucket_subject(MESHES, "");
                         if let Some(name) = message.subject.strip_prefix(start.as_str()) {
@@ -185,6 +216,26 @@ impl Going<'_> {
             if let Some(event) = event {
                 self.step(event).await;
             }
+        }
+    }
+
+    fn beat(&mut self, of: &str, message: &[u8]) -> Option<Event> {
+        let beat = heartbeat_in(of, message)?;
+        self.heard.insert(beat.from.clone(), (beat.clone(), now().ns));
+        Some(Event::Heartbeat(Box::new(beat)))
+    }
+
+    /// Says how the fleet does.
+    async fn answer(&self, to: Option<async_nats::Subject>) {
+        let now_ns = now().ns;
+        let heard = |(said, at_ns): &(Heartbeat, u64)| Heard {
+            said: said.clone(),
+            ago_ns: now_ns.saturating_sub(*at_ns),
+        };
+        let agents = self.heard.values().map(heard).collect();
+        let known = Known { leads: self.machine.leads(), agents };
+        if let (Some(to), Ok(text)) = (to, serde_json::to_vec(&known)) {
+            let _ = self.client.publish(to, text.into()).await;
         }
     }
 
@@ -289,10 +340,9 @@ fn reply_in(of: &str, message: &[u8]) -> Option<Event> {
 }
 
 /// As [`reply_in`], of a heartbeat.
-fn heartbeat_in(of: &str, message: &[u8]) -> Option<Event> {
+fn heartbeat_in(of: &str, message: &[u8]) -> Option<Heartbeat> {
     let heartbeat: Heartbeat = serde_json::from_slice(message).ok()?;
-    let proved = subject::host(of).as_ref() == Some(&heartbeat.from);
-    proved.then(|| Event::Heartbeat(Box::new(heartbeat)))
+    (subject::host(of).as_ref() == Some(&heartbeat.from)).then_some(heartbeat)
 }
 
 #[cfg(test)]

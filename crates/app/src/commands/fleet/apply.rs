@@ -1,0 +1,56 @@
+//! `fleet apply`: has a mesh plan measured for good, with all plans that it names.
+
+use super::to_its_end;
+use crate::args::FleetApplyArgs;
+use crate::diag;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::presets::PRESETS;
+use std::collections::BTreeMap;
+use std::path::Path;
+use v6gap_core::fleet::mesh::Mesh;
+use v6gap_fleet::coordinator::Applied;
+use v6gap_fleet::{asked, operate};
+use v6gap_store::{Store, parse_mesh};
+
+/// Applies it, or takes it away.
+///
+/// # Errors
+/// If it or a plan cannot be read, or the hub refuses.
+pub fn execute(args: &FleetApplyArgs) -> Result<Outcome, Failure> {
+    let path = args.mesh.display().to_string();
+    let text = Store::read_text(&args.mesh)?;
+    let mesh = parse_mesh(&text).map_err(|problems| {
+        let (what, rest) = diag::problems(&path, &text, &problems);
+        Failure::new("E501", Outcome::Usage, what).verbatim(rest)
+    })?;
+    if args.remove {
+        to_its_end(async |_| operate::take_away(&args.creds, &mesh.name).await)?;
+        output::to_stdout(&format!("The mesh plan {} is measured no more.", mesh.name));
+        return Ok(Outcome::Done);
+    }
+    let plans = plans(&mesh, args.mesh.parent().unwrap_or(Path::new("")))?;
+    let applied = Applied { v6gap: 1, mesh: text, plans };
+    to_its_end(async |_| operate::apply(&args.creds, &mesh.name, &applied).await)?;
+    output::to_stdout(&format!("The mesh plan {} is applied.", mesh.name));
+    Ok(Outcome::Done)
+}
+
+/// The texts of all plans that a mesh plan names: files beside it, or plans that come with the program.
+fn plans(mesh: &Mesh, beside: &Path) -> Result<BTreeMap<String, String>, Failure> {
+    let mut plans = BTreeMap::new();
+    for measure in &mesh.measures {
+        let name = &measure.plan;
+        let preset = PRESETS.iter().find(|preset| preset.name == name.as_str());
+        let text = match preset {
+            Some(preset) => preset.text.to_owned(),
+            None => Store::read_text(&beside.join(name))?,
+        };
+        asked(&text).map_err(|why| {
+            Failure::new("E501", Outcome::Usage, format!("the plan {name}: {why}"))
+                .run(format!("v6gap plan check {name}"), "shows all that is wrong with it")
+        })?;
+        plans.insert(name.clone(), text);
+    }
+    Ok(plans)
+}

@@ -1,0 +1,121 @@
+//! `fleet hub`: makes a hub, runs it, invites and revokes agents.
+
+use super::until_stopped;
+use crate::args::{HubAgentArgs, HubCommand, HubInitArgs, HubRunArgs};
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::session;
+use v6gap_fleet::coordinator::Told as OfCoordinator;
+use v6gap_fleet::hub::server::Did;
+use v6gap_fleet::hub::{Hub, nodes};
+use v6gap_fleet::sink::Told as OfSink;
+use v6gap_fleet::supervise::{self, Options, Told};
+use v6gap_fleet::{Ended, Role};
+
+/// Does what is asked with a hub.
+///
+/// # Errors
+/// Whatever keeps it from being done.
+pub fn execute(command: &HubCommand) -> Result<Outcome, Failure> {
+    match command {
+        HubCommand::Init(args) => init(args),
+        HubCommand::Run(args) => run(args),
+        HubCommand::Invite(args) => invite(args),
+        HubCommand::Revoke(args) => revoke(args),
+    }
+}
+
+fn init(args: &HubInitArgs) -> Result<Outcome, Failure> {
+    let hub = Hub::init(&args.folder, nodes::parse(&args.nodes)?, !args.plaintext)?;
+    let folder = args.folder.display();
+    let nodes: Vec<String> = hub.nodes.iter().map(ToString::to_string).collect();
+    let how = if hub.encrypted { "by TLS" } else { "without encryption" };
+    output::to_stdout(&format!(
+        "A hub is in {folder}; agents reach it at {}, {how}. Only you can read its keys.\n\n\
+         v6gap fleet hub run {folder}\n\
+         v6gap fleet hub invite SITE/HOST --hub {folder} > HOST.creds    for each host\n\
+         v6gap fleet apply mesh.toml --creds {}\n",
+        nodes.join(", "),
+        hub.part(Role::Operator).display()
+    ));
+    Ok(Outcome::Done)
+}
+
+fn invite(args: &HubAgentArgs) -> Result<Outcome, Failure> {
+    let letter = Hub::open(&args.hub)?.invite(&args.name)?;
+    output::to_stdout(letter.text().trim_end());
+    Ok(Outcome::Done)
+}
+
+fn revoke(args: &HubAgentArgs) -> Result<Outcome, Failure> {
+    Hub::open(&args.hub)?.revoke(&args.name)?;
+    output::to_stdout(&format!("{} is let in no more.", args.name));
+    Ok(Outcome::Done)
+}
+
+fn run(args: &HubRunArgs) -> Result<Outcome, Failure> {
+    let hub = Hub::open(&args.folder)?;
+    let stop = session::interruptible()?;
+    let node = args.node.map(|node| usize::from(node) - 1);
+    let options = Options { server: args.nats_server.clone(), node };
+    let addresses = hub.addresses().join(", ");
+    let mut told = |what: Told| {
+        if let Some(line) = line(&what, &addresses) {
+            output::to_stdout(&line);
+        }
+    };
+    until_stopped(&stop, async |stop| supervise::run(&hub, &options, &mut told, stop).await)
+}
+
+/// What is said of what happened, if it is of use to somebody.
+fn line(what: &Told, addresses: &str) -> Option<String> {
+    Some(match what {
+        Told::Ready => format!("Ready: agents reach the hub at {addresses}. Ctrl-C stops it."),
+        Told::Server(index, Did::Ended(why)) => {
+            format!("nats-server {} ended and is begun again: {why}", index + 1)
+        }
+        Told::Server(index, Did::Reloaded) => {
+            format!("nats-server {} knows who is let in no more.", index + 1)
+        }
+        Told::Server(_, Did::Began) => return None,
+        Told::Trouble { part, why } => format!("{part} ended and is begun again: {why}"),
+        Told::Coordinator(told) => return of_coordinator(told),
+        Told::Sink(told) => return of_sink(told),
+    })
+}
+
+fn of_coordinator(told: &OfCoordinator) -> Option<String> {
+    Some(match told {
+        OfCoordinator::Ready => return None,
+        OfCoordinator::Leads(true) => "This coordinator leads.".to_owned(),
+        OfCoordinator::Leads(false) => "This coordinator leads no more.".to_owned(),
+        OfCoordinator::Came { work, outcome } => {
+            let path = format!("{} to {} ({})", work.from, work.to, work.plan.name);
+            match outcome {
+                Ended::Measured { run: Some(run) } => format!("{path}: measured, {run}"),
+                Ended::Measured { run: None } => format!("{path}: measured"),
+                Ended::GivenUp { why, attempts, .. } => {
+                    format!("{path}: given up after {attempts} attempts: {why}")
+                }
+                Ended::Lost => return None,
+            }
+        }
+        OfCoordinator::Applied { name, paths: Some(paths) } => {
+            format!("The mesh plan {name} is applied: {paths} paths.")
+        }
+        OfCoordinator::Applied { name, paths: None } => {
+            format!("The mesh plan {name} is applied no more.")
+        }
+        OfCoordinator::NoMesh { name, why } => {
+            format!("The mesh plan {name} cannot be applied: {why}")
+        }
+    })
+}
+
+fn of_sink(told: &OfSink) -> Option<String> {
+    Some(match told {
+        OfSink::Ready | OfSink::Has { .. } => return None,
+        OfSink::NoPart { subject, why } => format!("{subject}: no part of a result ({why:?})"),
+        OfSink::Unwritten(why) => format!("The archive cannot be written: {why}"),
+    })
+}

@@ -1,0 +1,116 @@
+//! `fleet status`: how a fleet does, as its coordinator and its broker know it.
+
+use super::to_its_end;
+use crate::args::FleetStatusArgs;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use serde_json::{Value, json};
+use v6gap_core::unit::format_span;
+use v6gap_fleet::coordinator::{Heard, Known};
+use v6gap_fleet::operate::{self, Status};
+use v6gap_fleet::{SILENT_NS, State};
+use v6gap_report::text::Style;
+
+/// Name and version of the document's form.
+const SCHEMA: &str = "v6gap.fleet.status/1";
+
+/// Says how it does.
+///
+/// # Errors
+/// If the hub is not there or refuses.
+pub fn execute(args: &FleetStatusArgs, style: &Style) -> Result<Outcome, Failure> {
+    let status = to_its_end(async |_| operate::status(&args.creds).await)?;
+    let text = if args.json { format!("{:#}", document(&status)) } else { text(&status) };
+    output::to_stdout(&output::fit(style, &text));
+    Ok(Outcome::Done)
+}
+
+fn document(status: &Status) -> Value {
+    let jobs: Vec<Value> = status
+        .jobs
+        .iter()
+        .map(|(id, record)| json!({ "id": id, "record": record }))
+        .collect();
+    json!({
+        "schema": SCHEMA,
+        "coordinator": status.known.is_some(),
+        "agents": status.known.as_ref().map(|known| &known.agents),
+        "jobs": jobs,
+        "meshes": status.meshes,
+        "visits": status.visits,
+    })
+}
+
+fn text(status: &Status) -> String {
+    let mut text = match &status.known {
+        None => "No coordinator answers. Is the hub run?  v6gap fleet hub run DIR\n".to_owned(),
+        Some(known) => agents(known),
+    };
+    for (_, job) in &status.jobs {
+        text += &format!("Measuring {} to {} ({})\n", job.from, job.to, job.plan);
+    }
+    let meshes = match status.meshes.is_empty() {
+        true => "No mesh plan is applied.  v6gap fleet apply mesh.toml".to_owned(),
+        false => format!("Applied: {}.", status.meshes.join(", ")),
+    };
+    let runs = status.visits.len();
+    text + &format!("{meshes}  {runs} paths were measured at least once.\n")
+}
+
+fn agents(known: &Known) -> String {
+    let count = |is_it: &dyn Fn(&Heard) -> bool| known.agents.iter().filter(|a| is_it(a)).count();
+    let silent = |heard: &Heard| heard.ago_ns > SILENT_NS;
+    let idle = count(&|heard| !silent(heard) && heard.said.state == State::Idle);
+    let busy = count(&|heard| !silent(heard) && heard.said.state.token().is_some());
+    let unarchived: u64 = known.agents.iter().map(|heard| heard.said.unarchived).sum();
+    let mut text = format!(
+        "{} agents: {idle} idle, {busy} measuring; {unarchived} runs only at agents.\n",
+        known.agents.len()
+    );
+    for heard in &known.agents {
+        let said = &heard.said;
+        let why = match said.state {
+            _ if silent(heard) => {
+                format!("silent for {}", format_span(heard.ago_ns as f64))
+            }
+            State::Closed => said.trouble.clone().unwrap_or_default(),
+            State::Taken => "something else is measured there".to_owned(),
+            State::Idle | State::Ready { .. } | State::Measuring { .. } => continue,
+        };
+        text += &format!("{}: {why}\n", said.from);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(name: &str, state: &str, ago_ns: u64) -> Heard {
+        let said = json!({
+            "from": name, "version_lowest": 1, "version_highest": 1, "program": "v6gap",
+            "unix_ns": 0, "state": state, "token": 7, "highest": 7, "free_bytes": 0,
+            "unarchived": 2, "trouble": "the disk is full",
+        });
+        Heard { said: serde_json::from_value(said).unwrap(), ago_ns }
+    }
+
+    #[test]
+    fn what_is_not_well_is_named_and_the_rest_is_counted() {
+        let agents = vec![
+            heard("rome/a", "idle", 0),
+            heard("rome/b", "measuring", 0),
+            heard("oslo/a", "closed", 0),
+            heard("oslo/b", "idle", SILENT_NS + 1),
+        ];
+        let known = Some(Known { leads: true, agents });
+        let (jobs, meshes, visits) = (Vec::new(), vec!["all".to_owned()], Vec::new());
+        let text = text(&Status { known, jobs, meshes, visits });
+        let silent = format_span((SILENT_NS + 1) as f64);
+        let expected = format!(
+            "4 agents: 1 idle, 1 measuring; 8 runs only at agents.\noslo/a: the disk is full\n\
+             oslo/b: silent for {silent}\nApplied: all.  0 paths were measured at least once.\n"
+        );
+        assert_eq!(text, expected);
+    }
+}
