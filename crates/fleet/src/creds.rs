@@ -1,10 +1,10 @@
 //! Who may do what: JSON Web Tokens of NATS, signed with nkeys.
 //!
 //! A token is a head, claims and an Ed25519 signature over both, each in base64url without padding,
-//! between dots. The operator signs accounts, an account's signing keys sign users. What a user may do
-//! is not in the user's token: it is in the account's, beside the key that signed the user, as a
-//! template into which the server puts the user's tags. So no server needs to be told of a new agent,
-//! and whoever can sign agents cannot sign more than agents.
+//! between dots. The operator signs accounts, an account's signing keys sign users. What a user may
+//! do is not in the user's token: it is in the account's, beside the key that signed the user, as a
+//! template into which the server puts the user's tags. So no server needs to be told of a new
+//! agent, and whoever can sign agents cannot sign more than agents.
 
 use crate::error::FleetError;
 use crate::rights::{Role, Template};
@@ -66,8 +66,8 @@ pub fn system(operator: &KeyPair, system: &KeyPair, made: &Made) -> Result<Strin
 }
 
 /// The account of the fleet: a signing key for each role with what it may do, and who is let in no
-/// more. `revoked` has, by the public key of a user, the time in s since 1970 until which its tokens
-/// do not count.
+/// more. `revoked` has, by the public key of a user, the time in s since 1970 until which its
+/// tokens do not count.
 ///
 /// # Errors
 /// If `operator` has no seed.

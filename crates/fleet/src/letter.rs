@@ -1,5 +1,5 @@
-//! Credentials: one file with all that an agent or a part of the hub needs. Who it is, where the hub
-//! is, and by what it knows the hub and the coordinator.
+//! Credentials: one file with all that an agent or a part of the hub needs. Who it is, where the
+//! hub is, and by what it knows the hub and the coordinator.
 //!
 //! It is a row of sections between lines of dashes, as other programs write theirs: those for NATS
 //! can be read by all programs of NATS, the certificate by all that read PEM.
@@ -73,9 +73,8 @@ impl Letter {
     /// # Errors
     /// In words, if a section is missing or cannot be read.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let part = |label: &str| {
-            within(text, label).ok_or_else(|| format!("it has no section {label}"))
-        };
+        let part =
+            |label: &str| within(text, label).ok_or_else(|| format!("it has no section {label}"));
         let rest: Rest = serde_json::from_str(part(REST)?)
             .map_err(|error| format!("its section {REST} cannot be read: {error}"))?;
         let Rest { v6gap, name, hubs, jobs, seals, seal } = rest;

@@ -1,8 +1,9 @@
 //! Many hosts: a hub where they meet over NATS JetStream, agents that measure between each other, a
 //! coordinator that gives them jobs, and a sink that keeps what they found.
 //!
-//! Nothing here decides: the machines of `v6gap_core::fleet` do. Nothing here measures either: an agent
-//! runs this program, a process for each job, so that no runtime is in a process that measures.
+//! Nothing here decides: the machines of `v6gap_core::fleet` do. Nothing here measures either: an
+//! agent runs this program, a process for each job, so that no runtime is in a process that
+//! measures.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 #![forbid(unsafe_code)]
@@ -45,15 +46,12 @@ pub type Stop = watch::Receiver<bool>;
 /// How often it is looked whether somebody wants it to end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Performs a part of a fleet in this thread; `perform` is handed what says when to end, which it does
-/// once `stop` is set.
+/// Performs a part of a fleet in this thread; `perform` is handed what says when to end, which it
+/// does once `stop` is set.
 ///
 /// # Errors
 /// If the system has no descriptors left.
-pub fn block_on<T>(
-    stop: &Arc<AtomicBool>,
-    perform: impl AsyncFnOnce(Stop) -> T,
-) -> io::Result<T> {
+pub fn block_on<T>(stop: &Arc<AtomicBool>, perform: impl AsyncFnOnce(Stop) -> T) -> io::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     Ok(runtime.block_on(async {
         let (says, hears) = watch::channel(false);

@@ -1,4 +1,5 @@
-//! Parts of journals as they travel: a line that says what it is, and the bytes behind it, deflated.
+//! Parts of journals as they travel: a line that says what it is, and the bytes behind it,
+//! deflated.
 
 use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
@@ -55,8 +56,7 @@ pub fn read(subject: &str, message: &[u8]) -> Result<(ChunkHeader, Vec<u8>), NoP
         return Err(NoPart::Foreign);
     }
     let deflated = rest.get(1..).unwrap_or_default();
-    let bytes =
-        decompress_to_vec_with_limit(deflated, BYTES_MAX).map_err(|_| NoPart::Broken)?;
+    let bytes = decompress_to_vec_with_limit(deflated, BYTES_MAX).map_err(|_| NoPart::Broken)?;
     match bytes.len() as u64 == header.bytes && hash(&bytes) == header.hash {
         true => Ok((header, bytes)),
         false => Err(NoPart::Broken),

@@ -20,7 +20,8 @@ const AROUND_NS: u64 = 60_000_000_000;
 pub fn asked(text: &str) -> Result<Asked, String> {
     let read = parse_plan(text, 0, &mut |_| Ok(()));
     let (_, plan) = read.map_err(|problems| {
-        let first = problems.first().map(|problem| format!("line {}: {}", problem.line, problem.what));
+        let first =
+            problems.first().map(|problem| format!("line {}: {}", problem.line, problem.what));
         first.unwrap_or_else(|| "it cannot be read".to_owned())
     })?;
     if plan.world.is_some() {
@@ -47,9 +48,10 @@ fn of(plan: &Plan) -> Asked {
     Asked {
         kinds: kinds.into_iter().collect(),
         // What waits for answers asks for a rate of 0, what sends as fast as it can for none.
-        rate_bps: plan.cells.iter().try_fold(0, |highest: u64, cell| {
-            Some(highest.max(cell.workload.rate_bps_most()?))
-        }),
+        rate_bps: plan
+            .cells
+            .iter()
+            .try_fold(0, |highest: u64, cell| Some(highest.max(cell.workload.rate_bps_most()?))),
         bytes: total.bytes as u64,
         time_ns: time_ns.saturating_mul(TIMES_MAX),
     }

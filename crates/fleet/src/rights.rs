@@ -125,7 +125,8 @@ mod tests {
     fn an_agent_s_rights_are_those_that_its_machine_counts_on() {
         let host: HostName = "rome/lab-a".parse().unwrap();
         let filled = |subjects: Vec<String>| -> BTreeSet<String> {
-            let tag = |s: String| s.replace("{{tag(site)}}", "rome").replace("{{tag(host)}}", "lab-a");
+            let tag =
+                |s: String| s.replace("{{tag(site)}}", "rome").replace("{{tag(host)}}", "lab-a");
             subjects.into_iter().map(tag).collect()
         };
         let (Template { publish, subscribe }, expected) =

@@ -1,8 +1,8 @@
 //! The sink: drives its machine. What agents send is written into the archive, and only then is it
 //! said to be there.
 //!
-//! Each host has a folder of its own in the archive, which is one of this program's data: every verb
-//! reads it as it reads results that were measured here.
+//! Each host has a folder of its own in the archive, which is one of this program's data: every
+//! verb reads it as it reads results that were measured here.
 
 use crate::error::FleetError;
 use crate::hub::Hub;

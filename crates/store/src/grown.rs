@@ -1,5 +1,5 @@
-//! Runs of other hosts that come part by part: their journals only grow, and what is said to be there
-//! is on the disk.
+//! Runs of other hosts that come part by part: their journals only grow, and what is said to be
+//! there is on the disk.
 
 use crate::source::Source;
 use crate::write::{open_or_make, sync_folder};

@@ -1,5 +1,6 @@
 //! Files of a fleet that are neither runs nor secrets: the folder of a hub, short lists in it, and
-//! logs of which each line is synced, as an agent's of what it has sent and the archive's of what came.
+//! logs of which each line is synced, as an agent's of what it has sent and the archive's of what
+//! came.
 
 use crate::source::{JOURNAL_BYTES_MAX, Named, Source};
 use crate::write::{make_private, open_or_make, sync_folder};
@@ -66,8 +67,8 @@ impl Store {
 }
 
 impl Store {
-    /// Bytes of a journal up to the end of its last whole line: what a crash left behind that is cut
-    /// off by whoever goes on with the run.
+    /// Bytes of a journal up to the end of its last whole line: what a crash left behind that is
+    /// cut off by whoever goes on with the run.
     ///
     /// # Errors
     /// If it cannot be read.

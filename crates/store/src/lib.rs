@@ -1,5 +1,5 @@
-//! Run folders, the log of the watch, plan files, world files, watch files, mesh plans and claims of
-//! a host: the only crate that touches the disk.
+//! Run folders, the log of the watch, plan files, world files, watch files, mesh plans and claims
+//! of a host: the only crate that touches the disk.
 //!
 //! A run is a folder that holds a journal, one line for each trial, appended and synced block by
 //! block. Everything else in the folder can be made again from it, but for what a person wrote on

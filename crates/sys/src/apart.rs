@@ -127,8 +127,8 @@ pub fn feed(
 }
 
 /// Binds the life of what `command` will start to that of the calling thread, where the system can:
-/// on Linux the kernel kills it when that thread ends, however that happens. Elsewhere what is started
-/// has to look whether its input has ended.
+/// on Linux the kernel kills it when that thread ends, however that happens. Elsewhere what is
+/// started has to look whether its input has ended.
 pub fn bind(command: &mut Command) -> &mut Command {
     #[cfg(target_os = "linux")]
     {
@@ -149,7 +149,8 @@ pub enum Ask {
     Reload,
 }
 
-/// Asks the program with that number, which must be a child of this process that was not waited for.
+/// Asks the program with that number, which must be a child of this process that was not waited
+/// for.
 ///
 /// # Errors
 /// If there is no such process, or this system has no such signals.

@@ -63,9 +63,9 @@ Examples:
   v6gap fleet hub init /srv/v6gap --nodes hub1,hub2,hub3     one of them may fail
   v6gap fleet hub init hub --nodes localhost                 for agents of this host alone
 
-Names are those by which agents reach the nodes; certificates are for them and no others. Nodes listen
-to agents on port 4222 and to each other 2000 above. The folder holds all keys: whoever reads it is the
-hub. For nodes on other hosts copy it there, and run each with --node.")]
+Names are those by which agents reach the nodes; certificates are for them and no others. Nodes
+listen to agents on port 4222 and to each other 2000 above. The folder holds all keys: whoever reads
+it is the hub. For nodes on other hosts copy it there, and run each with --node.")]
 pub struct HubInitArgs {
     /// The folder, which must hold no hub yet
     #[arg(value_name = "DIR")]
@@ -108,8 +108,8 @@ Examples:
   v6gap fleet hub invite rome/lab-a --hub /srv/v6gap > lab-a.creds
   v6gap fleet hub revoke rome/lab-a --hub /srv/v6gap
 
-Credentials are secret, and kept nowhere else. One that is lost is revoked and invited again. A hub that
-runs here sees within seconds that an agent was revoked; for nodes elsewhere copy the folder.")]
+Credentials are secret, and kept nowhere else: an agent that lost them is revoked and invited again.
+A hub that runs here sees within seconds that one was revoked; for nodes elsewhere copy the folder.")]
 pub struct HubAgentArgs {
     /// What the agent is called: its site and its host
     #[arg(value_name = "SITE/HOST")]
@@ -127,9 +127,9 @@ Examples:
   v6gap fleet agent --creds lab-a.creds --limits limits.toml     what the hub may ask of this host
   v6gap fleet agent --creds lab-a.creds --address 192.0.2.7 --address 2001:db8::7
 
-It dials out to the hub and listens to nobody else; a job that needs a server here has one for its time,
-on the port of v6gap serve. Whatever the hub says, nothing is done that the limits do not allow
-(docs/fleet.md). Results are here as if they had been measured by hand, and the archive has them too.")]
+It dials out to the hub and listens to nobody else; a job that needs a server here has one for its
+time, on the port of v6gap serve. Whatever the hub says, nothing is done that the limits do not
+allow (docs/fleet.md). Results are here as if they had been measured by hand, and in the archive.")]
 pub struct FleetAgentArgs {
     /// The file that `v6gap fleet hub invite` wrote
     #[arg(long, value_name = "FILE", env = "V6GAP_FLEET_CREDS")]

@@ -40,7 +40,8 @@ fn whole(topic: &Topic) -> String {
 fn list() -> String {
     let line = |topic: &Topic| format!("  {:<12} {}\n", topic.name, topic.title);
     let lines = |topics: &[Topic]| topics.iter().map(line).collect::<String>();
-    format!("Topics\n{}\nCodes\n{}", lines(&texts::TOPICS), lines(texts::CODES))
+    let codes = lines(texts::CODES) + &lines(texts::FLEET);
+    format!("Topics\n{}\nCodes\n{codes}", lines(&texts::TOPICS))
 }
 
 #[cfg(test)]

@@ -3,12 +3,20 @@
 use crate::support::Sandbox;
 
 /// Every verb with the verbs below it.
-const VERBS: [&str; 36] = [
+const VERBS: [&str; 44] = [
     "demo",
     "run",
     "watch",
     "watch status",
     "watch history",
+    "fleet",
+    "fleet hub init",
+    "fleet hub run",
+    "fleet hub invite",
+    "fleet hub revoke",
+    "fleet agent",
+    "fleet apply",
+    "fleet status",
     "check",
     "doctor",
     "serve",
@@ -98,7 +106,7 @@ fn shells_and_packagers_are_served_without_a_data_folder() {
     let page = sandbox.run_with("man", &[]).ended(0).out;
     assert!(page.contains(".TH v6gap 1"), "{page}");
     let listed = sandbox.run("man --dir pages").ended(0).out;
-    assert_eq!(listed.lines().count(), 28);
+    assert_eq!(listed.lines().count(), 29);
     assert!(std::fs::read_to_string(sandbox.path("pages/v6gap-run.1")).unwrap().contains("pairs"));
 }
 

@@ -1,5 +1,5 @@
-//! What an agent has on its disk beside its runs: a log of what it knows and of what the archive has,
-//! and what the owner of the host allows.
+//! What an agent has on its disk beside its runs: a log of what it knows and of what the archive
+//! has, and what the owner of the host allows.
 
 use crate::error::FleetError;
 use serde::{Deserialize, Serialize};
@@ -118,7 +118,8 @@ impl Files {
         read_limits(path).map(Box::new).map_err(|error| match error {
             PlanFileError::Store(error) => error.to_string(),
             PlanFileError::Wrong { path, problems, .. } => {
-                let first = problems.first().map(|first| format!(", line {}: {}", first.line, first.what));
+                let first =
+                    problems.first().map(|first| format!(", line {}: {}", first.line, first.what));
                 format!("{path}{}", first.unwrap_or_default())
             }
         })

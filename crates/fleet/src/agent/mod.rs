@@ -31,8 +31,8 @@ use v6gap_core::fleet::subject;
 /// How often the disk, the owner's limits and what else is measured here are looked at.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// What measures for an agent. Whatever it begins says how it ends by one [`Event::Ended`], and dies
-/// with the agent.
+/// What measures for an agent. Whatever it begins says how it ends by one [`Event::Ended`], and
+/// dies with the agent.
 pub trait Measures {
     /// Begins a server for one client, which says [`Event::Listens`] when it is one.
     fn serve(&mut self, prepare: &Prepare, says: UnboundedSender<Event>);
@@ -262,12 +262,7 @@ impl<M: Measures> Going<'_, M> {
             Action::Publish { run, job, at, bytes } => {
                 let part = sending::Part { host: self.me.clone(), run, job, at, bytes };
                 let journal = self.files.journal(&part.run);
-                tokio::spawn(sending::send(
-                    self.context.clone(),
-                    part,
-                    journal,
-                    self.says.clone(),
-                ));
+                tokio::spawn(sending::send(self.context.clone(), part, journal, self.says.clone()));
             }
             Action::Held { run, bytes } => self.files.held(&run, bytes)?,
         }

@@ -59,8 +59,8 @@ struct Runner {
 }
 
 impl Program {
-    /// The program in the file `program`, which keeps its runs where `files` are; `locks` is the folder
-    /// of claims of this host, if it is another than usual.
+    /// The program in the file `program`, which keeps its runs where `files` are; `locks` is the
+    /// folder of claims of this host, if it is another than usual.
     pub fn new(program: &Path, store: &Store, files: &Files, locks: Option<&Path>) -> Self {
         let runner =
             Runner { program: program.to_owned(), store: store.clone(), runs: files.runs() };
@@ -127,9 +127,8 @@ impl Runner {
         kill: &Notify,
         says: &UnboundedSender<Event>,
     ) -> Ended {
-        let mut words: Vec<String> = ["serve", "-1", "--quiet", "--stop-at-eof", "--key-of-input"]
-            .map(str::to_owned)
-            .into();
+        let mut words: Vec<String> =
+            ["serve", "-1", "--quiet", "--stop-at-eof", "--key-of-input"].map(str::to_owned).into();
         words.push("--json-errors".to_owned());
         words.extend(port(prepare));
         let bytes = plans::asked(&prepare.plan).map_or(0, |asked| asked.bytes);
@@ -195,8 +194,8 @@ impl Runner {
         Ended { measured, bytes: came.bytes, failure }
     }
 
-    /// Runs the program, gives it the word of the job, and hears it to its end: its exit code, `None`
-    /// if it was killed, and what it complained of.
+    /// Runs the program, gives it the word of the job, and hears it to its end: its exit code,
+    /// `None` if it was killed, and what it complained of.
     async fn run(
         &self,
         words: &[String],
@@ -251,12 +250,9 @@ fn client_words(prepare: &Prepare, plan: &Path) -> Vec<String> {
     let peer = prepare.peer.name.to_string();
     match &prepare.continued {
         Some(run) => words.extend(["run".to_owned(), peer, format!("--continue={run}")]),
-        None => words.extend([
-            "plan".to_owned(),
-            "run".to_owned(),
-            plan.display().to_string(),
-            peer,
-        ]),
+        None => {
+            words.extend(["plan".to_owned(), "run".to_owned(), plan.display().to_string(), peer])
+        }
     }
     let addresses = prepare.peer.addresses.iter().filter_map(|text| text.parse().ok());
     let addresses: Vec<std::net::IpAddr> = addresses.collect();

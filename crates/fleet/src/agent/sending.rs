@@ -33,7 +33,8 @@ pub(super) async fn send(
     says: UnboundedSender<Event>,
 ) {
     let (run, end) = (part.run.clone(), part.at.saturating_add(part.bytes));
-    let sent = tokio::time::timeout(Duration::from_nanos(REQUEST_NS), try_to(context, part, journal));
+    let sent =
+        tokio::time::timeout(Duration::from_nanos(REQUEST_NS), try_to(context, part, journal));
     let taken = sent.await.ok().flatten().is_some();
     // Nobody listens any more once the agent ends.
     let _ = says.send(Event::Published { run, end, taken });

@@ -1,5 +1,5 @@
-//! The coordinator: drives its machine. It reads and writes grants, gives orders, and hears what hosts
-//! say.
+//! The coordinator: drives its machine. It reads and writes grants, gives orders, and hears what
+//! hosts say.
 
 mod meshes;
 mod visits;

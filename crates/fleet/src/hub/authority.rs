@@ -3,8 +3,8 @@
 //!
 //! It certifies the nodes of one hub and is over: its key is in no file, so that nobody can certify
 //! another one. Certificates are valid at every time: whoever is to be let in no more is revoked by
-//! name, a date would end a fleet one night, and it would keep out hosts whose clocks are wrong, which
-//! are among those that must say so.
+//! name, a date would end a fleet one night, and it would keep out hosts whose clocks are wrong,
+//! which are among those that must say so.
 
 use crate::error::FleetError;
 use rcgen::{

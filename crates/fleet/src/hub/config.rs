@@ -121,7 +121,10 @@ mod tests {
     #[test]
     fn a_node_alone_has_no_cluster_and_speaks_tls_first() {
         let text = text(&hub("hub1", true), 0, "accounts\n");
-        assert!(text.contains("\nport: 4222\n") && text.contains("handshake_first: true"), "{text}");
+        assert!(
+            text.contains("\nport: 4222\n") && text.contains("handshake_first: true"),
+            "{text}"
+        );
         assert!(text.contains("sync_interval: always") && text.ends_with("accounts\n"), "{text}");
         assert!(!text.contains("cluster"), "{text}");
     }

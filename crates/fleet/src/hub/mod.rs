@@ -51,7 +51,8 @@ struct Described {
 }
 
 impl Hub {
-    /// Makes a hub in a folder: keys, certificates, configurations and the credentials of its parts.
+    /// Makes a hub in a folder: keys, certificates, configurations and the credentials of its
+    /// parts.
     ///
     /// # Errors
     /// If there is one, or the folder cannot be written.

@@ -49,7 +49,8 @@ impl fmt::Display for Node {
     }
 }
 
-/// Reads nodes as they are typed: `HOST`, `HOST:PORT`, `ADDRESS` or `[ADDRESS]:PORT`, between commas.
+/// Reads nodes as they are typed: `HOST`, `HOST:PORT`, `ADDRESS` or `[ADDRESS]:PORT`, between
+/// commas.
 ///
 /// # Errors
 /// In words, if there are not one or three, two are the same, or one is neither.
@@ -104,7 +105,8 @@ mod tests {
 
     #[test]
     fn nodes_are_read_as_they_are_typed() {
-        let read = |text: &str| parse(text).unwrap().iter().map(Node::to_string).collect::<Vec<_>>();
+        let read =
+            |text: &str| parse(text).unwrap().iter().map(Node::to_string).collect::<Vec<_>>();
         assert_eq!(read("hub1"), ["hub1:4222"]);
         assert_eq!(read("hub1,hub2:4300, hub3"), ["hub1:4222", "hub2:4300", "hub3:4222"]);
         assert_eq!(read("lo,lo,lo"), ["lo:4222", "lo:4223", "lo:4224"]);

@@ -169,7 +169,8 @@ mod tests {
         assert_eq!(version("nats-server: v2.15.1"), Some((2, 15)));
         assert_eq!(version("nats-server: v2.9.10"), Some((2, 9)));
         assert!(version("nats-server: v2.9.10") < Some(OLDEST));
-        for text in ["", "nats-server", "nats-server: 2.15.1", "nats-server: vx.1", "other: v2.15"] {
+        for text in ["", "nats-server", "nats-server: 2.15.1", "nats-server: vx.1", "other: v2.15"]
+        {
             assert_eq!(version(text), None, "{text}");
         }
     }

@@ -36,12 +36,12 @@ pub struct Way<'a> {
     pub plaintext: bool,
 }
 
-/// Connects to a hub: to any of its nodes, and to another one whenever that is gone. The client comes
-/// back by itself for as long as it lives.
+/// Connects to a hub: to any of its nodes, and to another one whenever that is gone. The client
+/// comes back by itself for as long as it lives.
 ///
 /// # Errors
-/// If no node answers, lets this one in, or is new enough; or the hub does not encrypt and is beyond
-/// this host.
+/// If no node answers, lets this one in, or is new enough; or the hub does not encrypt and is
+/// beyond this host.
 pub async fn connect(way: &Way<'_>) -> Result<Client, FleetError> {
     let hubs = if way.hubs.is_empty() { &way.letter.hubs } else { way.hubs };
     let encrypted = way.letter.authority.is_some();
@@ -70,7 +70,8 @@ pub async fn connect(way: &Way<'_>) -> Result<Client, FleetError> {
     Ok(client)
 }
 
-/// The prefix of the inboxes of whoever is called so: each has its own, and may listen to no other's.
+/// The prefix of the inboxes of whoever is called so: each has its own, and may listen to no
+/// other's.
 fn inbox(name: &str) -> String {
     format!("_INBOX.{}", name.replace('/', "."))
 }

@@ -47,9 +47,7 @@ impl Grants {
     ///
     /// # Errors
     /// Never: its name is one.
-    pub async fn of(
-        context: &Context,
-    ) -> Result<Self, jetstream::context::GetStreamError> {
+    pub async fn of(context: &Context) -> Result<Self, jetstream::context::GetStreamError> {
         let stream = context.get_stream_no_info(bucket_stream(GRANTS)).await?;
         Ok(Grants { client: context.client(), stream })
     }
@@ -130,8 +128,8 @@ fn message(put: &Put, name: &str, at: usize, last: bool) -> Option<(String, Head
     Some((bucket_subject(GRANTS, &put.key.text()), headers, value))
 }
 
-/// What a server's answer means. A refusal has a sequence number, too, so its error comes first; and
-/// what does not say that all came true says nothing.
+/// What a server's answer means. A refusal has a sequence number, too, so its error comes first;
+/// and what does not say that all came true says nothing.
 fn read_answer(answer: &[u8], puts: usize) -> Committed {
     let answer: Answer = serde_json::from_slice(answer).map_err(|_| NotCommitted::Unknown)?;
     match answer {
@@ -178,7 +176,8 @@ mod tests {
         let mut put = Put { key: Key::Leader, value, expected: 4, ttl_ns: Some(1_500_000_000) };
         let (subject, headers, value) = message(&put, "b", 0, false).unwrap();
         assert_eq!(subject, "$KV.grants.leader");
-        let get = |headers: &HeaderMap, name: &str| headers.get(name).map(|v| v.as_str().to_owned());
+        let get =
+            |headers: &HeaderMap, name: &str| headers.get(name).map(|v| v.as_str().to_owned());
         assert_eq!(get(&headers, "Nats-Expected-Last-Subject-Sequence").as_deref(), Some("4"));
         assert_eq!(get(&headers, "Nats-TTL").as_deref(), Some("2s"));
         assert_eq!(get(&headers, "Nats-Batch-Sequence").as_deref(), Some("1"));

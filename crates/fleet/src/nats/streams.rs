@@ -5,9 +5,7 @@
 
 use crate::error::FleetError;
 use async_nats::Client;
-use async_nats::jetstream::stream::{
-    Config, DiscardPolicy, RetentionPolicy, StorageType, Stream,
-};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, Context};
 use std::time::Duration;
 use v6gap_core::fleet::subject::{
@@ -135,7 +133,10 @@ mod tests {
     #[test]
     fn grants_are_atomic_live_for_a_time_and_are_read_at_the_leader() {
         let [grants, meshes, state, results, acks] = all(3);
-        assert_eq!((grants.name.as_str(), grants.subjects[0].as_str()), ("KV_grants", "$KV.grants.>"));
+        assert_eq!(
+            (grants.name.as_str(), grants.subjects[0].as_str()),
+            ("KV_grants", "$KV.grants.>")
+        );
         assert!(grants.allow_atomic_publish && grants.allow_message_ttl && !grants.allow_direct);
         assert!(grants.first_sequence.is_some_and(|first| first > 1_700_000_000_000));
         for stream in [&grants, &meshes, &state, &results, &acks] {
@@ -148,7 +149,10 @@ mod tests {
     fn results_go_when_the_sink_has_them_and_acks_keep_the_last() {
         let [.., results, acks] = all(1);
         assert_eq!(results.retention, RetentionPolicy::WorkQueue);
-        assert_eq!((results.subjects[0].as_str(), results.max_bytes), ("v6gap.res.>", 50_000_000_000));
+        assert_eq!(
+            (results.subjects[0].as_str(), results.max_bytes),
+            ("v6gap.res.>", 50_000_000_000)
+        );
         assert_eq!((acks.subjects[0].as_str(), acks.max_messages_per_subject), ("v6gap.ack.>", 1));
     }
 }

@@ -57,9 +57,9 @@ pub fn now_ns() -> u64 {
     }
 }
 
-/// Nanoseconds by a clock that nobody sets and that goes on while this host sleeps: deadlines of what
-/// other hosts wait for. On Linux this is `CLOCK_BOOTTIME`; elsewhere it is [`now_ns`], which stands
-/// still in a sleep on some systems.
+/// Nanoseconds by a clock that nobody sets and that goes on while this host sleeps: deadlines of
+/// what other hosts wait for. On Linux this is `CLOCK_BOOTTIME`; elsewhere it is [`now_ns`], which
+/// stands still in a sleep on some systems.
 pub fn boot_ns() -> u64 {
     #[cfg(target_os = "linux")]
     {

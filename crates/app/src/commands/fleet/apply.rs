@@ -36,7 +36,8 @@ pub fn execute(args: &FleetApplyArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// The texts of all plans that a mesh plan names: files beside it, or plans that come with the program.
+/// The texts of all plans that a mesh plan names: files beside it, or plans that come with the
+/// program.
 fn plans(mesh: &Mesh, beside: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let mut plans = BTreeMap::new();
     for measure in &mesh.measures {

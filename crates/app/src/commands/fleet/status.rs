@@ -26,11 +26,8 @@ pub fn execute(args: &FleetStatusArgs, style: &Style) -> Result<Outcome, Failure
 }
 
 fn document(status: &Status) -> Value {
-    let jobs: Vec<Value> = status
-        .jobs
-        .iter()
-        .map(|(id, record)| json!({ "id": id, "record": record }))
-        .collect();
+    let jobs: Vec<Value> =
+        status.jobs.iter().map(|(id, record)| json!({ "id": id, "record": record })).collect();
     json!({
         "schema": SCHEMA,
         "coordinator": status.known.is_some(),
