@@ -17,7 +17,7 @@ use v6gap_core::fleet::names::HostName;
 Examples:
   v6gap fleet hub init /srv/v6gap --nodes hub1         on the hub, once
   v6gap fleet hub run /srv/v6gap                       and this, for good
-  v6gap fleet hub invite rome/lab-a --hub /srv/v6gap > lab-a.creds
+  v6gap fleet hub invite rome/lab-a --hub /srv/v6gap -o lab-a.creds
   v6gap fleet agent --creds lab-a.creds                on the host lab-a, with that file
   v6gap fleet apply mesh.toml --creds /srv/v6gap/operator.creds
   v6gap fleet status --creds /srv/v6gap/operator.creds"
@@ -49,10 +49,10 @@ pub enum HubCommand {
     Init(HubInitArgs),
     /// Run a hub: nats-server, coordinator and archive
     Run(HubRunArgs),
-    /// Write the credentials of a new agent to standard output
-    Invite(HubAgentArgs),
+    /// Write the credentials of a new agent
+    Invite(HubInviteArgs),
     /// Let an agent in no more
-    Revoke(HubAgentArgs),
+    Revoke(HubRevokeArgs),
 }
 
 /// A hub to make.
@@ -101,17 +101,36 @@ pub struct HubRunArgs {
     pub nats_server: PathBuf,
 }
 
-/// An agent of a hub.
+/// An agent to invite.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
-  v6gap fleet hub invite rome/lab-a --hub /srv/v6gap > lab-a.creds
+  v6gap fleet hub invite rome/lab-a --hub /srv/v6gap -o lab-a.creds
+  v6gap fleet hub invite rome/lab-a --hub /srv/v6gap | ssh lab-a 'umask 77; cat > lab-a.creds'
+
+Credentials are secret and kept nowhere else: an agent that lost them is revoked and invited again.")]
+pub struct HubInviteArgs {
+    /// What the agent is called: its site and its host
+    #[arg(value_name = "SITE/HOST")]
+    pub name: HostName,
+    /// The folder of the hub
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub hub: PathBuf,
+    /// Write them to this new file that only you can read [standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// An agent to revoke.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Example:
   v6gap fleet hub revoke rome/lab-a --hub /srv/v6gap
 
-Credentials are secret, and kept nowhere else: an agent that lost them is revoked and invited again.
-A hub that runs here sees within seconds that one was revoked; for nodes elsewhere copy the folder.")]
-pub struct HubAgentArgs {
-    /// What the agent is called: its site and its host
+Nodes that run here see it within seconds, and the agent's connection is ended; for nodes elsewhere
+copy the folder.")]
+pub struct HubRevokeArgs {
+    /// What the agent is called
     #[arg(value_name = "SITE/HOST")]
     pub name: HostName,
     /// The folder of the hub

@@ -26,8 +26,8 @@ mod web;
 pub use capture::CaptureArgs;
 pub use doctor::DoctorArgs;
 pub use fleet::{
-    FleetAgentArgs, FleetApplyArgs, FleetArgs, FleetCommand, FleetStatusArgs, HubAgentArgs,
-    HubCommand, HubInitArgs, HubRunArgs,
+    FleetAgentArgs, FleetApplyArgs, FleetArgs, FleetCommand, FleetStatusArgs, HubCommand,
+    HubInitArgs, HubInviteArgs, HubRevokeArgs, HubRunArgs,
 };
 pub use foreign::sentence as foreign_sentence;
 pub use knobs::KnobArgs;

@@ -37,6 +37,7 @@ impl From<FleetError> for Failure {
             }
             FleetError::Io { ref source, .. } => match source.kind() {
                 std::io::ErrorKind::NotFound => Failure::new("E507", Outcome::Usage, text),
+                std::io::ErrorKind::AlreadyExists => Failure::new("E110", Outcome::Usage, text),
                 std::io::ErrorKind::PermissionDenied => {
                     Failure::new("E508", Outcome::Permission, text)
                 }

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use v6gap_core::fleet::names::HostName;
 use v6gap_store::Store;
+use v6gap_sys::secrets;
 
 /// The list, in the folder of a hub.
 const FILE: &str = "agents.json";
@@ -91,6 +92,19 @@ impl Hub {
         });
         invited.write(&self.folder)?;
         Ok(letter)
+    }
+
+    /// [`Hub::invite`], with the credentials in a new file that its owner alone may read.
+    ///
+    /// # Errors
+    /// As [`Hub::invite`]; also if there is something of that name.
+    pub fn invite_to(&self, name: &HostName, path: &Path) -> Result<(), FleetError> {
+        if Store::exists(path) {
+            let there = std::io::ErrorKind::AlreadyExists;
+            return Err(FleetError::io(path)(there.into()));
+        }
+        let text = self.invite(name)?.text();
+        secrets::create(path, &text).map_err(FleetError::io(path)).map(drop)
     }
 
     /// Lets an agent in no more. Nodes that run here see it when they are told to read their

@@ -65,7 +65,8 @@ fn fits(found: &Config, wanted: &Config) -> bool {
         && found.allow_message_ttl == wanted.allow_message_ttl
         && found.allow_direct == wanted.allow_direct
         && found.retention == wanted.retention
-        && found.max_messages_per_subject == wanted.max_messages_per_subject
+        // What is not limited is told as -1.
+        && found.max_messages_per_subject.max(0) == wanted.max_messages_per_subject
 }
 
 fn all(replicas: usize) -> [Config; 5] {

@@ -1,7 +1,7 @@
 //! `fleet hub`: makes a hub, runs it, invites and revokes agents.
 
 use super::until_stopped;
-use crate::args::{HubAgentArgs, HubCommand, HubInitArgs, HubRunArgs};
+use crate::args::{HubCommand, HubInitArgs, HubInviteArgs, HubRevokeArgs, HubRunArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::session;
@@ -33,7 +33,7 @@ fn init(args: &HubInitArgs) -> Result<Outcome, Failure> {
     output::to_stdout(&format!(
         "A hub is in {folder}; agents reach it at {}, {how}. Only you can read its keys.\n\n\
          v6gap fleet hub run {folder}\n\
-         v6gap fleet hub invite SITE/HOST --hub {folder} > HOST.creds    for each host\n\
+         v6gap fleet hub invite SITE/HOST --hub {folder} -o HOST.creds    for each host\n\
          v6gap fleet apply mesh.toml --creds {}\n",
         nodes.join(", "),
         hub.part(Role::Operator).display()
@@ -41,13 +41,24 @@ fn init(args: &HubInitArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-fn invite(args: &HubAgentArgs) -> Result<Outcome, Failure> {
-    let letter = Hub::open(&args.hub)?.invite(&args.name)?;
-    output::to_stdout(letter.text().trim_end());
+fn invite(args: &HubInviteArgs) -> Result<Outcome, Failure> {
+    let hub = Hub::open(&args.hub)?;
+    match &args.output {
+        Some(path) => {
+            hub.invite_to(&args.name, path)?;
+            let path = path.display();
+            output::to_stdout(&format!(
+                "The credentials of {} are in {path}; only you can read them. On that host:\n\
+                 v6gap fleet agent --creds {path}",
+                args.name
+            ));
+        }
+        None => output::to_stdout(hub.invite(&args.name)?.text().trim_end()),
+    }
     Ok(Outcome::Done)
 }
 
-fn revoke(args: &HubAgentArgs) -> Result<Outcome, Failure> {
+fn revoke(args: &HubRevokeArgs) -> Result<Outcome, Failure> {
     Hub::open(&args.hub)?.revoke(&args.name)?;
     output::to_stdout(&format!("{} is let in no more.", args.name));
     Ok(Outcome::Done)

@@ -1,0 +1,133 @@
+//! A fleet of the real program with a real nats-server, as docs/fleet.md says how it is made: a hub,
+//! two agents on this host, one job between them, and its result in the archive; then all is ended.
+//!
+//! The server is that of `cargo xtask truth --setup`, or the system's. Without one it says `SKIPPED`.
+
+mod programs;
+#[path = "../cli/support.rs"]
+#[expect(dead_code, reason = "the other suite uses the rest")]
+mod support;
+
+use programs::{Running, free, server, until};
+use serde_json::Value;
+use std::net::{Ipv4Addr, Ipv6Addr, TcpStream};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+use support::Sandbox;
+use v6gap_core::record::RunId;
+use v6gap_store::Store;
+
+/// Both ends are here, so it need not be long.
+const PLAN: &str = "\
+v6gap = 1
+name = \"Smoke\"
+
+[design]
+pairs = 6
+null_blocks = 1
+
+[[measure]]
+metric = \"rtt\"
+message = \"64 B\"
+";
+
+/// One path, measured from rome.
+const MESH: &str = "\
+v6gap = 1
+name = \"two\"
+
+[hosts.\"rome/a\"]
+[hosts.\"oslo/b\"]
+
+[[groups]]
+name = \"all\"
+kind = \"list\"
+paths = [[\"rome/a\", \"oslo/b\"]]
+
+[[measure]]
+group = \"all\"
+plan = \"smoke.toml\"
+every = \"1 h\"
+";
+
+fn main() -> ExitCode {
+    let Some(server) = server() else {
+        println!("SKIPPED: no nats-server (cargo xtask truth --setup installs it)");
+        return ExitCode::SUCCESS;
+    };
+    let start = Instant::now();
+    one_job(&server);
+    println!("ok     one_job ({:.1} s)", start.elapsed().as_secs_f64());
+    ExitCode::SUCCESS
+}
+
+fn one_job(server: &Path) {
+    let sandbox = Sandbox::new();
+    let port = free();
+    sandbox.run(&format!("fleet hub init hub --nodes localhost:{port}")).ended(0);
+    let again = sandbox.run(&format!("fleet hub init hub --nodes localhost:{port}")).ended(2);
+    assert!(again.err.contains("E605"), "{}", again.err);
+    let run = format!("fleet hub run hub --nats-server {}", server.display());
+    let mut hub = Running::start(&sandbox, "hub", &run);
+    hub.until_said("Ready:");
+    let mut agents = ["rome/a", "oslo/b"].map(|name| agent(&sandbox, name));
+    agents.iter_mut().for_each(|agent| drop(agent.until_said("Idle.")));
+
+    std::fs::write(sandbox.path("smoke.toml"), PLAN).unwrap();
+    std::fs::write(sandbox.path("mesh.toml"), MESH).unwrap();
+    sandbox.run("fleet apply mesh.toml --creds hub/operator.creds").ended(0);
+    let said = hub.until_said("rome/a to oslo/b (smoke.toml): ");
+    let (_, id) = said.split_once("measured, ").unwrap_or_else(|| panic!("{said}"));
+
+    let id: RunId = id.trim().parse().unwrap();
+    let own = Store::at(&sandbox.path("rome")).journal_path(&id);
+    let kept = Store::at(&sandbox.path("hub/archive/rome/a")).journal_path(&id);
+    until("the result in the archive", || {
+        let (own, kept) = (std::fs::read(&own).unwrap(), std::fs::read(&kept).ok()?);
+        (own == kept).then_some(())
+    });
+    let archive = sandbox.path("hub/archive/rome/a");
+    let shown = sandbox.run_with(&format!("show {id} --json"), &[("V6GAP_DATA", &archive)]);
+    let shown: Value = serde_json::from_str(&shown.ended(0).out).unwrap();
+    assert!(shown["schema"].as_str().unwrap().starts_with("v6gap.result/"), "{shown}");
+
+    until("agents that know that the archive has it", || {
+        let status = status(&sandbox);
+        let agents = status["agents"].as_array()?;
+        let kept = agents.iter().filter(|agent| agent["said"]["unarchived"] == 0).count();
+        (kept == 2 && status["visits"].as_array()?.len() == 1).then_some(())
+    });
+    revoked(&sandbox, &mut hub, &mut agents[1]);
+    agents.into_iter().for_each(Running::stop);
+    hub.stop();
+    assert!(TcpStream::connect(("localhost", port)).is_err(), "the server goes on");
+}
+
+/// An agent of this host, with folders of its own for results and claims.
+fn agent(sandbox: &Sandbox, name: &str) -> Running {
+    let (site, _) = name.split_once('/').unwrap();
+    let creds = format!("{site}.creds");
+    sandbox.run(&format!("fleet hub invite {name} --hub hub -o {creds}")).ended(0);
+    let twice = sandbox.run(&format!("fleet hub invite {name} --hub hub -o twice.creds")).ended(2);
+    assert!(twice.err.contains("E606"), "{}", twice.err);
+    let (v4, v6) = (Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST);
+    let line = format!("fleet agent --creds {creds} --address {v4} --address {v6}");
+    Running::start(sandbox, site, &line)
+}
+
+fn status(sandbox: &Sandbox) -> Value {
+    let ran = sandbox.run("fleet status --json --creds hub/operator.creds").ended(0);
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+/// An agent that is revoked is thrown out, and ends since nobody lets it in.
+fn revoked(sandbox: &Sandbox, hub: &mut Running, agent: &mut Running) {
+    sandbox.run("fleet hub revoke oslo/b --hub hub").ended(0);
+    hub.until_said("knows who is let in no more");
+    agent.kill();
+    let data = sandbox.path("other");
+    let refused = sandbox.run_with("fleet agent --creds oslo.creds", &[("V6GAP_DATA", &data)]);
+    let refused = refused.ended(5);
+    assert!(refused.err.contains("E602"), "{}", refused.err);
+}

@@ -1,0 +1,118 @@
+//! Programs that go on, heard as they speak and ended with the suite.
+
+use crate::support::Sandbox;
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv6Addr, TcpListener};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// Where `cargo xtask truth --setup` installs the server.
+const INSTALLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/nats/bin/nats-server");
+
+/// Longest that anything is waited for: a job and its result.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+/// How often is looked whether it is there.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// A program that is killed when it goes out of sight.
+pub struct Running {
+    name: String,
+    child: Child,
+    lines: Receiver<String>,
+    said: Vec<String>,
+}
+
+/// The server, if there is one that answers.
+pub fn server() -> Option<PathBuf> {
+    let is_one = |program: &PathBuf| {
+        let said = Command::new(program).arg("--version").output();
+        said.is_ok_and(|said| said.stdout.starts_with(b"nats-server: v2."))
+    };
+    [PathBuf::from(INSTALLED), PathBuf::from("nats-server")].into_iter().find(is_one)
+}
+
+/// A port that nobody has at this moment.
+pub fn free() -> u16 {
+    let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
+    // Nodes listen to each other 2000 above.
+    listener.local_addr().unwrap().port().min(60_000)
+}
+
+/// Looks until there is something.
+#[track_caller]
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+    panic!("not within {} s: {what}", PATIENCE.as_secs());
+}
+
+impl Running {
+    /// Starts the program in the sandbox, with folders `name` and `name-locks` of its own.
+    pub fn start(sandbox: &Sandbox, name: &str, line: &str) -> Running {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_v6gap"));
+        command.args(line.split_whitespace()).current_dir(sandbox.path(""));
+        command.env("V6GAP_DATA", sandbox.path(name));
+        command.env("V6GAP_LOCKS", sandbox.path(&format!("{name}-locks")));
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let output = child.stdout.take().unwrap();
+        let (says, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if says.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Running { name: name.to_owned(), child, lines, said: Vec::new() }
+    }
+
+    /// The first line from now on that has `text` in it.
+    #[track_caller]
+    pub fn until_said(&mut self, text: &str) -> String {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(line) if line.contains(text) => return line,
+                Ok(line) => self.said.push(line),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    panic!("{} did not say \"{text}\" but: {:#?}", self.name, self.said)
+                }
+            }
+        }
+    }
+
+    /// Ends it as a service manager does, and expects that it ends well.
+    #[track_caller]
+    pub fn stop(mut self) {
+        if self.child.try_wait().unwrap().is_some() {
+            return;
+        }
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        let (child, name) = (&mut self.child, &self.name);
+        let status = until("its end", || child.try_wait().unwrap());
+        assert!(status.success(), "{name}: {status}");
+    }
+
+    /// Ends it at once.
+    pub fn kill(&mut self) {
+        // It can only have ended before.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
