@@ -17,7 +17,7 @@ mod letter;
 pub mod nats;
 mod now;
 pub mod operate;
-mod orders;
+pub mod orders;
 mod parts;
 mod plans;
 mod rights;

@@ -38,7 +38,7 @@ pub struct Files {
 
 /// Writes down which runs are the fleet's, from whatever measures.
 #[derive(Debug, Clone)]
-pub(super) struct Runs(Arc<Mutex<KeptLines>>);
+pub struct Runs(Arc<Mutex<KeptLines>>);
 
 impl Files {
     /// Those beside the runs of `store`.
@@ -126,14 +126,17 @@ impl Files {
     }
 
     /// For whatever measures.
-    pub(super) fn runs(&self) -> Runs {
+    pub fn runs(&self) -> Runs {
         Runs(Arc::clone(&self.log))
     }
 }
 
 impl Runs {
     /// Has on the disk that this run is the fleet's, before it measures anything.
-    pub(super) fn add(&self, run: &RunId) -> Result<(), FleetError> {
+    ///
+    /// # Errors
+    /// If the disk is full or gone.
+    pub fn add(&self, run: &RunId) -> Result<(), FleetError> {
         write(&self.0, &Line::Run(run.clone()))
     }
 }

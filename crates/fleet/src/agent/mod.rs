@@ -5,7 +5,7 @@ mod files;
 mod program;
 mod sending;
 
-pub use files::Files;
+pub use files::{Files, Runs};
 pub use program::Program;
 
 use crate::error::FleetError;

@@ -1,0 +1,156 @@
+//! A hub in a folder of its own, and its nodes as processes that are killed with the suite.
+
+use async_nats::Client;
+use std::net::{Ipv6Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use v6gap_fleet::Letter;
+use v6gap_fleet::hub::config::Places;
+use v6gap_fleet::hub::{Hub, nodes};
+use v6gap_fleet::nats::connect::{Way, connect};
+
+/// Where `cargo xtask truth --setup` installs the server.
+const INSTALLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/nats/bin/nats-server");
+
+/// Longest that anything is waited for; what was sent and not acknowledged is sent again after 150 s.
+const PATIENCE: Duration = Duration::from_secs(400);
+
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// A hub with its nodes.
+pub struct Cluster {
+    pub hub: Hub,
+    server: PathBuf,
+    nodes: Vec<Option<Child>>,
+}
+
+/// The server, if there is one that answers.
+pub fn server() -> Option<PathBuf> {
+    let is_one = |program: &PathBuf| {
+        let said = Command::new(program).arg("--version").output();
+        said.is_ok_and(|said| said.stdout.starts_with(b"nats-server: v2."))
+    };
+    [PathBuf::from(INSTALLED), PathBuf::from("nats-server")].into_iter().find(is_one)
+}
+
+/// A port that nobody has at this moment; nodes listen to each other 2000 above.
+fn free() -> u16 {
+    loop {
+        let port = || {
+            let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
+            listener.local_addr().unwrap().port()
+        };
+        let one = port();
+        let other = one.checked_add(2000);
+        if other.is_some_and(|other| TcpListener::bind((Ipv6Addr::LOCALHOST, other)).is_ok()) {
+            return one;
+        }
+    }
+}
+
+/// Waits until there is something.
+#[track_caller]
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("not within {} s: {what}", PATIENCE.as_secs());
+}
+
+impl Cluster {
+    /// A hub of so many nodes on this host, all of which are begun.
+    pub fn start(server: &Path, count: usize, encrypted: bool) -> Self {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("v6gap-broker-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let names: Vec<String> = (0..count).map(|_| format!("localhost:{}", free())).collect();
+        let nodes = nodes::parse(&names.join(",")).unwrap();
+        let hub = Hub::init(&folder, nodes, encrypted).unwrap();
+        let nodes = (0..count).map(|_| None).collect();
+        let mut cluster = Cluster { hub, server: server.to_owned(), nodes };
+        (0..count).for_each(|index| cluster.begin(index));
+        cluster
+    }
+
+    /// Begins a node.
+    pub fn begin(&mut self, index: usize) {
+        let Places { config, .. } = Places::of(&self.hub.folder, index);
+        let mut command = Command::new(&self.server);
+        command.arg("-c").arg(config).stdout(Stdio::null()).stderr(Stdio::null());
+        self.nodes[index] = Some(command.spawn().unwrap());
+    }
+
+    /// Sends a signal to a node, as `STOP` and `CONT`.
+    pub fn signal(&self, index: usize, signal: &str) {
+        let Some(node) = &self.nodes[index] else { return };
+        let line = [format!("-{signal}"), node.id().to_string()];
+        assert!(Command::new("kill").args(line).status().unwrap().success());
+    }
+
+    /// Kills a node.
+    pub fn kill(&mut self, index: usize) {
+        if let Some(mut node) = self.nodes[index].take() {
+            node.kill().unwrap();
+            node.wait().unwrap();
+        }
+    }
+
+    /// Credentials in a file, as an agent has them.
+    pub fn invited(&self, name: &str) -> PathBuf {
+        let path = self.hub.folder.join(format!("{}.creds", name.replace('/', "-")));
+        self.hub.invite_to(&name.parse().unwrap(), &path).unwrap();
+        path
+    }
+
+    /// Largest resident memory of a node until now, in bytes.
+    pub fn memory(&self, index: usize) -> u64 {
+        let Some(node) = &self.nodes[index] else { return 0 };
+        memory(node.id())
+    }
+}
+
+/// Largest resident memory of a process until now, in bytes; 0 where the system does not tell.
+pub fn memory(id: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        (0..self.nodes.len()).for_each(|index| self.kill(index));
+        // A folder that stays is for those who look into a failed test.
+        if !std::thread::panicking() {
+            std::fs::remove_dir_all(&self.hub.folder).unwrap();
+        }
+    }
+}
+
+/// Connects with credentials, as soon as the hub is there.
+pub async fn client(file: &Path) -> Client {
+    let letter = Letter::read(file, None).unwrap();
+    let way = Way { letter: &letter, file, hubs: &[], plaintext: true };
+    let start = Instant::now();
+    loop {
+        match connect(&way).await {
+            Ok(client) => return client,
+            Err(error) if error.may_pass() && start.elapsed() < PATIENCE => {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Performs it in this thread.
+pub fn block_on<T>(perform: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(perform)
+}
