@@ -17,7 +17,7 @@ use v6gap_fleet::agent::{self, Files, Options};
 use v6gap_fleet::coordinator::{self, Applied};
 use v6gap_fleet::hub::Hub;
 use v6gap_fleet::sink::Archive;
-use v6gap_fleet::{Role, operate, sink};
+use v6gap_fleet::{FleetError, Role, operate, sink};
 use v6gap_store::Store;
 
 /// Hosts of a site.
@@ -155,14 +155,16 @@ fn mesh(names: &[String]) -> String {
 
 impl Part {
     fn coordinator(folder: &Path) -> Part {
-        Part::start(folder, |hub, stop| {
-            block_on(coordinator::go_on(&hub, &mut |_| {}, stop)).map_err(|e| e.to_string())
+        Part::start(folder, |hub, dead| {
+            let (_keep, stop) = watch::channel(false);
+            block_on(until_dead(coordinator::go_on(&hub, &mut |_| {}, stop), dead))
         })
     }
 
     fn sink(folder: &Path) -> Part {
-        Part::start(folder, |hub, stop| {
-            block_on(sink::go_on(&hub, &mut |_| {}, stop)).map_err(|e| e.to_string())
+        Part::start(folder, |hub, dead| {
+            let (_keep, stop) = watch::channel(false);
+            block_on(until_dead(sink::go_on(&hub, &mut |_| {}, stop), dead))
         })
     }
 
@@ -200,6 +202,17 @@ impl Part {
     }
 }
 
+/// Performs it until it ends, or is cut off in the middle of whatever it does.
+async fn until_dead(
+    goes_on: impl Future<Output = Result<(), FleetError>>,
+    mut dead: watch::Receiver<bool>,
+) -> Result<(), String> {
+    tokio::select! {
+        ended = goes_on => ended.map_err(|error| error.to_string()),
+        _ = dead.wait_for(|dead| *dead) => Ok(()),
+    }
+}
+
 /// A thread with all agents, which are begun and killed as they are asked to.
 fn agents(
     folder: &Path,
@@ -209,8 +222,9 @@ fn agents(
 ) -> mpsc::UnboundedSender<Ask> {
     let (asks, mut asked) = mpsc::unbounded_channel();
     let (folder, world) = (folder.join("agents"), Arc::clone(world));
-    let (_, stop) = watch::channel(false);
     std::thread::spawn(move || {
+        // Nobody stops them: they are killed.
+        let (_keep, stop) = watch::channel(false);
         let local = LocalSet::new();
         let goes_on = local.run_until(async {
             let mut alive: BTreeMap<usize, AbortHandle> = BTreeMap::new();
