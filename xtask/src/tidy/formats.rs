@@ -13,7 +13,7 @@ struct Locked {
     label: &'static str,
 }
 
-const LOCKED: [Locked; 3] = [
+const LOCKED: [Locked; 4] = [
     Locked {
         crates: &["core"],
         documents: &["docs/record.md", "docs/protocol.md"],
@@ -28,6 +28,11 @@ const LOCKED: [Locked; 3] = [
         crates: &["judge", "report"],
         documents: &["docs/analysis.md"],
         label: "Hash of the printed types:",
+    },
+    Locked {
+        crates: &["fleet"],
+        documents: &["docs/fleet.md"],
+        label: "Hash of the files of a hub:",
     },
 ];
 
