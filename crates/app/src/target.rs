@@ -49,6 +49,7 @@ impl RunOptions {
             written: self.written.clone(),
             argv: Vec::new(),
             part_of: None,
+            between: self.result.between.clone(),
         })
     }
 

@@ -1,4 +1,5 @@
-//! What judges a run: gates, effects, verdicts, comparison of runs, cost model, fitness of hosts.
+//! What judges a run: gates, effects, verdicts, comparison of runs, cost model, fitness of hosts,
+//! paths between many hosts.
 //!
 //! Whoever measures or stores does not see this crate, so nothing that was measured can depend on
 //! what it is taken for. Like [`v6gap_core`] it decides and cannot act.
@@ -14,6 +15,7 @@ pub mod changes;
 pub mod eyeballs;
 pub mod fitness;
 pub mod gate;
+pub mod matrix;
 pub mod planning;
 pub mod reach;
 pub mod sameness;

@@ -35,6 +35,8 @@ pub struct Job {
     pub argv: Vec<String>,
     /// What the run is part of, in the words of whoever asks for it.
     pub part_of: Option<String>,
+    /// The names of both hosts in their fleet, this one's first; none outside of one.
+    pub between: Option<[String; 2]>,
 }
 
 /// How the far end is spoken to.

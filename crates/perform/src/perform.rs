@@ -236,6 +236,7 @@ fn strange(
         hosts: PerEnd { client: client_host(&measuring, turn), server: known.hosts.server },
         argv: job.argv.clone(),
         job: job.part_of.clone(),
+        between: job.between.clone(),
         notes,
         ..known
     };
@@ -331,6 +332,7 @@ fn fresh(
     let header = RunHeader {
         argv: job.argv.clone(),
         job: job.part_of.clone(),
+        between: job.between.clone(),
         notes,
         refused,
         ..session.header(identified()?, plan, client_host(measuring, turn))

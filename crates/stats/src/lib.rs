@@ -21,6 +21,7 @@ mod dips;
 pub mod drift;
 pub mod equivalence;
 mod estimate;
+pub mod fisher;
 pub mod groups;
 pub mod least_squares;
 pub mod loss;

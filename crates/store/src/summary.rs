@@ -35,6 +35,9 @@ pub struct Head {
     pub target: String,
     /// Name of the plan.
     pub plan: String,
+    /// The names of both hosts in their fleet, the client's first; none outside of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<[String; 2]>,
     /// Fingerprint of the lab's world ([`fingerprint`]); none on a real path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<String>,
@@ -85,6 +88,7 @@ impl Head {
             started_unix_ns: header.started_unix_ns,
             target: header.target.clone(),
             plan: header.plan.name.clone(),
+            between: header.between.clone(),
             world: header.plan.world.as_ref().map(fingerprint),
             ended: entry.ending.as_ref().map(Ended::of),
             journal_bytes: entry.bytes,
@@ -193,6 +197,7 @@ mod tests {
             started_unix_ns: u64::MAX,
             target: "a\",\"judged\":\"b\n".into(),
             plan: "first-look".into(),
+            between: Some(["a/b".into(), "\"\n".into()]),
             world: Some("0".into()),
             ended: Some(Ended::Complete),
             journal_bytes: 1,

@@ -15,6 +15,7 @@ const MAY: [(&str, &[&str]); 8] = [
         &[
             "arm",
             "family",
+            "fleet::estimate",
             "fleet::mesh",
             "fleet::names",
             "host::names",
@@ -41,7 +42,7 @@ const MAY: [(&str, &[&str]); 8] = [
         ],
     ),
     ("v6gap_fleet", &[""]),
-    ("v6gap_judge", &["analysis", "fitness", "planning"]),
+    ("v6gap_judge", &["analysis", "fitness", "matrix", "planning"]),
     ("v6gap_perform", &[""]),
     ("v6gap_report", &[""]),
     ("v6gap_serve", &[""]),

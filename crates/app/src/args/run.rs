@@ -279,6 +279,9 @@ pub struct ResultArgs {
     /// Write no report
     #[arg(long, conflicts_with = "output")]
     pub no_report: bool,
+    /// What both hosts are called in their fleet, this one first: what its agents say
+    #[arg(long, value_name = "FROM,TO", value_parser = values::between, hide = true)]
+    pub between: Option<[String; 2]>,
 }
 
 /// How progress is shown.

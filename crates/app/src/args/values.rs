@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use v6gap_core::family::Family;
+use v6gap_core::fleet::names::{HostName, NotAName};
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::check::{self, nearest};
 use v6gap_core::plan::draft::Wanted;
@@ -19,6 +20,18 @@ pub(super) fn span(text: &str) -> Result<u64, String> {
         0 => Err("a time must be above 0".to_owned()),
         ns => Ok(ns),
     }
+}
+
+/// Names of two hosts of a fleet, as in `rome/lab-a,oslo/lab-a`.
+pub(super) fn between(text: &str) -> Result<[String; 2], String> {
+    let (from, to) = text.split_once(',').ok_or("it is FROM,TO, each as SITE/HOST")?;
+    let name = |text: &str| host(text).map(|name| name.to_string());
+    Ok([name(from)?, name(to)?])
+}
+
+/// The name of a host of a fleet.
+pub(super) fn host(text: &str) -> Result<HostName, String> {
+    text.parse().map_err(|e: NotAName| e.to_string())
 }
 
 /// A time in ns that may be 0.

@@ -118,6 +118,7 @@ fn fill(sandbox: &Sandbox, count: u32) {
         std::fs::create_dir(&folder).unwrap();
         std::fs::hard_link(&journal, folder.join("journal.jsonl")).unwrap();
         let head = Head {
+            between: None,
             id,
             started_unix_ns: BEGIN_UNIX_NS + u64::from(number) * APART_NS,
             target: format!("host-{}", number % PATHS),

@@ -17,9 +17,10 @@ use serde_json::Value;
 
 /// Fields whose text names hosts, whatever stands in it; in all others only addresses are sought,
 /// because a host may be called as a cell is.
-const WITH_NAMES: [&str; 15] = [
+const WITH_NAMES: [&str; 16] = [
     "argv",
     "beside",
+    "between",
     "description",
     "error",
     "findings",
@@ -49,7 +50,8 @@ pub fn anonymise(lines: &[Line]) -> Result<Vec<Line>, RecordError> {
     if let Some(Line::Run(header)) = lines.first() {
         let hosts = [&header.hosts.client.name, &header.hosts.server.name, &header.target];
         other.keep(&header.plan, header.addresses.v4.into_iter().chain(header.addresses.v6));
-        hosts.into_iter().for_each(|name| other.learn(name));
+        let between = header.between.iter().flatten();
+        hosts.into_iter().chain(between).for_each(|name| other.learn(name));
     }
     for line in lines {
         let Line::Trial(trial) = line else { continue };

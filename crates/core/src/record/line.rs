@@ -31,6 +31,9 @@ pub struct RunHeader {
     /// What the run is part of, in the words of whoever asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
+    /// The names of both hosts in their fleet, as SITE/HOST, the client's first; none outside of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<[String; 2]>,
     /// Start, in ns since the Unix epoch.
     pub started_unix_ns: u64,
     /// What the server was called by the person who asked.
@@ -84,6 +87,7 @@ impl RunHeader {
             tool: String::new(),
             argv: Vec::new(),
             job: None,
+            between: None,
             started_unix_ns: 0,
             target: String::new(),
             addresses: PerFamily::default(),

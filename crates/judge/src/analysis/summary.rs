@@ -7,9 +7,12 @@ use super::{Analysis, Question, Verdict, alike};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
+use v6gap_core::family::PerFamily;
+use v6gap_core::ladder::Rung;
 use v6gap_core::metric::Metric;
-use v6gap_core::record::Line;
+use v6gap_core::record::{Line, RunHeader};
 use v6gap_stats::between::Found;
 
 /// The form of a summary. One of another form is none, and is made anew.
@@ -34,6 +37,10 @@ pub struct Summary {
     pub granted: Vec<Option<String>>,
     /// The questions, in the order of the plan.
     pub questions: Vec<Answer>,
+    /// Who answered on the way to the far end over each family, by distance; nothing where that was
+    /// not asked.
+    #[serde(default, skip_serializing_if = "no_hops")]
+    pub hops: PerFamily<Vec<Vec<IpAddr>>>,
 }
 
 /// A question and its answer.
@@ -65,6 +72,7 @@ impl Summary {
             headline,
             granted: set_up::told(&set_up::granted(lines)),
             questions: analysis.questions.iter().map(|q| Answer::of(analysis, q)).collect(),
+            hops: hops(&analysis.run),
         }
     }
 
@@ -110,6 +118,19 @@ impl Answer {
             Some(Found { estimate, standard_error })
         })
     }
+}
+
+fn hops(run: &RunHeader) -> PerFamily<Vec<Vec<IpAddr>>> {
+    let answered = |rungs: &Vec<Rung>| {
+        // The host itself is no part of the way to it.
+        let routers = rungs.iter().take_while(|rung| !rung.is_host);
+        routers.map(|rung| rung.by.iter().map(|by| by.address).collect()).collect()
+    };
+    run.hops.as_ref().map(|hops| hops.as_ref().map(answered)).unwrap_or_default()
+}
+
+fn no_hops(hops: &PerFamily<Vec<Vec<IpAddr>>>) -> bool {
+    hops.v4.is_empty() && hops.v6.is_empty()
 }
 
 /// To six digits, which is more than any run knows.

@@ -274,7 +274,7 @@ impl Store {
 
     /// The summary of a run with its newline, if that is of all that was measured and written until
     /// now.
-    fn summary_line(&self, id: &RunId) -> Option<(Head, String)> {
+    pub(crate) fn summary_line(&self, id: &RunId) -> Option<(Head, String)> {
         let text = self.text_of(id, SUMMARY, SUMMARY_BYTES_MAX)?;
         let head = summary::read(text.strip_suffix('\n')?.as_bytes())?.head;
         (head.id == *id && self.is_still(&head)).then_some((head, text))

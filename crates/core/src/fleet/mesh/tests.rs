@@ -140,11 +140,11 @@ fn links_carry_what_leaves_a_site_or_what_is_named() {
         assert_eq!(one, carriers.links(Pair { from: at(to), to: at(from) }));
         one
     };
-    assert_eq!(links("rome/a", "rome/b"), []);
+    assert!(links("rome/a", "rome/b").is_empty());
     assert_eq!(links("rome/a", "oslo/a"), [0, 1]);
     assert_eq!(links("rome/b", "rome-2/a"), [0]);
     assert_eq!(links("rome-2/a", "oslo/b"), [1]);
-    assert_eq!(links("rome-2/a", "oslo/a"), []);
+    assert!(links("rome-2/a", "oslo/a").is_empty());
 }
 
 #[test]

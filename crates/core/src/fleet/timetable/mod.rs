@@ -143,7 +143,7 @@ struct Obstacle {
 }
 
 impl Order {
-    /// The timetable of `mesh` from `now` on, whose measurements take `slots`, as many as there are.
+    /// The visits of `mesh` from `now` on, whose measurements take `slots`, as many as there are.
     /// Every path is due at once, until [`Order::measured`] says otherwise.
     pub fn new(mesh: &Mesh, slots: &[Slot], now: Moment) -> Self {
         let of = |(measure, slot): (&Measure, &Slot)| Of {
@@ -389,9 +389,9 @@ impl Order {
         self.rest(task, Some(again_ns));
     }
 
-    /// Most work that waits for any of what a visit takes, itself included, in ns and about: if each
-    /// visit that begins made all others lighter that wait for the same, they would all have to be
-    /// put in order again.
+    /// Most work that waits for any of what a visit takes, itself included, in ns and about: if
+    /// each visit that begins made all others lighter that wait for the same, they would all have
+    /// to be put in order again.
     fn load_ns(&self, task: u32) -> u64 {
         let takes = self.task(task).map_or(&[][..], |task| task.takes.as_slice());
         let work = takes.iter().filter_map(|at| Some(self.taken.get(*at)?.work_ns));
