@@ -14,6 +14,7 @@ mod costs;
 mod csv;
 pub mod doctor;
 pub mod figure;
+pub mod fleet;
 pub mod grafana;
 mod history;
 pub mod html;

@@ -47,7 +47,7 @@ fn content(found: &Comparison, printed: &[Figure], tool: &str) -> Page {
         section id="set-up" { (set_up(found)) }
     };
     let origin = format!("Written by v6gap {tool}");
-    Page { kind: "comparison", when: None, main, origin }
+    Page { kind: "comparison", when: None, main, origin, style: "" }
 }
 
 fn changes(found: &Comparison, lines: &[Line<'_>], place: usize, run: &Side, axis: Axis) -> Markup {

@@ -5,11 +5,13 @@
 
 mod answer;
 mod compare;
+mod fleet;
 mod method;
 mod sections;
 mod strip;
 
 pub use compare::comparison_page;
+pub use fleet::{FLEET_STYLE, Links, fleet_page, matrix_fragment};
 
 use crate::figure::{self, Paint};
 use crate::sockets::SocketRow;
@@ -56,6 +58,8 @@ struct Page {
     main: Markup,
     /// The sentence before the last one.
     origin: String,
+    /// Styles of this kind alone.
+    style: &'static str,
 }
 
 /// A whole document.
@@ -70,7 +74,7 @@ fn document(title: &str, tool: &str, page: &Page) -> String {
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content={ "v6gap " (tool) };
                 title { (title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(STYLE)) (PreEscaped(page.style)) }
             }
             body {
                 a.skip href="#answer" { "Skip to the answer" }
@@ -104,7 +108,7 @@ fn content(analysis: &Analysis, info: &PageInfo<'_>) -> Page {
     };
     let run = &analysis.run;
     let origin = format!("Run {}, measured and written by v6gap {}", run.id, run.tool);
-    Page { kind: "report", when: Some(when(analysis)), main, origin }
+    Page { kind: "report", when: Some(when(analysis)), main, origin, style: "" }
 }
 
 /// "19 Nov 2026, 14:02 – 14:31 UTC".

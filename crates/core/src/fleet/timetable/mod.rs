@@ -465,15 +465,13 @@ fn about(n: u64) -> u64 {
 }
 
 /// The round in which two of so many meet, if each round has everybody meet one other: the circle
-/// method of tournaments. The way back is in as many rounds after that.
+/// method of tournaments. The way there and the way back are in the same one.
 fn turn(pair: Pair, hosts: usize) -> u32 {
     let (one, other) = (pair.from.min(pair.to), pair.from.max(pair.to));
     let rounds = if hosts.is_multiple_of(2) { hosts.saturating_sub(1) } else { hosts }.max(1);
     // Of an even number the last one stands in the middle of the circle.
     let met = if other == rounds { 2 * one } else { one + other };
-    let round = met % rounds;
-    let back = if pair.from > pair.to { rounds } else { 0 };
-    u32::try_from(round + back).unwrap_or(u32::MAX)
+    u32::try_from(met % rounds).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
