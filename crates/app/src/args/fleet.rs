@@ -1,6 +1,7 @@
 //! Options of `fleet`.
 
-use clap::{Args, Subcommand};
+use super::values::{self, Rate};
+use clap::{Args, Subcommand, ValueEnum};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use v6gap_core::fleet::names::HostName;
@@ -20,7 +21,11 @@ Examples:
   v6gap fleet hub invite rome/lab-a --hub /srv/v6gap -o lab-a.creds
   v6gap fleet agent --creds lab-a.creds                on the host lab-a, with that file
   v6gap fleet apply mesh.toml --creds /srv/v6gap/operator.creds
-  v6gap fleet status --creds /srv/v6gap/operator.creds"
+  v6gap fleet status --creds /srv/v6gap/operator.creds
+  v6gap fleet check mesh.toml             what the plan was taken for, or every problem at once
+  v6gap fleet estimate mesh.toml          how long a round takes, and what holds it up
+  v6gap fleet matrix --runs /srv/v6gap/archive --measure rtt
+  v6gap fleet history rome/lab-a oslo/lab-b --runs /srv/v6gap/archive"
 )]
 pub struct FleetArgs {
     /// What to do
@@ -40,6 +45,18 @@ pub enum FleetCommand {
     Apply(FleetApplyArgs),
     /// Say how the fleet does
     Status(FleetStatusArgs),
+    /// Say in words what a mesh plan does, or everything that is wrong with it
+    Check(FleetCheckArgs),
+    /// Say how long a round of a mesh plan takes, what holds it up, and what it sends
+    Estimate(FleetEstimateArgs),
+    /// Show how all paths do, and what the bad ones share
+    Matrix(FleetMatrixArgs),
+    /// Show what the runs of a path answered
+    History(FleetHistoryArgs),
+    /// Write the report of the newest run of a path as a page
+    Report(FleetReportArgs),
+    /// Write runs between hosts of a fleet as files
+    Export(FleetExportArgs),
 }
 
 /// What can be done with a hub.
@@ -212,4 +229,169 @@ pub struct FleetStatusArgs {
     /// Write JSON
     #[arg(short = 'J', long)]
     pub json: bool,
+}
+
+/// A mesh plan to check.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap fleet check mesh.toml
+  v6gap fleet check mesh.toml --json
+
+The plans that it names are checked, too.")]
+pub struct FleetCheckArgs {
+    /// The mesh plan (docs/mesh.md)
+    #[arg(value_name = "FILE")]
+    pub mesh: PathBuf,
+    /// Write JSON
+    #[arg(short = 'J', long)]
+    pub json: bool,
+}
+
+/// A mesh plan to estimate.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap fleet estimate mesh.toml
+  v6gap fleet estimate mesh.toml --rate 1G --rtt 20ms
+  v6gap fleet estimate mesh.toml --json
+
+Nothing is sent: the timetable of the plan is let happen. The first of two times is that of visits
+which end when everything is settled, the second that of visits which take as long as they may.")]
+pub struct FleetEstimateArgs {
+    /// The mesh plan (docs/mesh.md)
+    #[arg(value_name = "FILE")]
+    pub mesh: PathBuf,
+    /// Rate of a path [100 Mbit/s]
+    #[arg(long, value_name = "RATE", value_parser = values::rate)]
+    pub rate: Option<Rate>,
+    /// Round trip of a small packet [1 ms]
+    #[arg(long, value_name = "TIME", value_parser = values::span)]
+    pub rtt: Option<u64>,
+    /// Write JSON
+    #[arg(short = 'J', long)]
+    pub json: bool,
+}
+
+/// Where the runs of a fleet lie.
+#[derive(Debug, Clone, Args)]
+pub struct RunsArgs {
+    /// Folder of runs, next to each other or by day and site [that of this host's results]
+    #[arg(long, value_name = "FOLDER")]
+    pub runs: Option<PathBuf>,
+    /// How far back
+    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = values::span)]
+    pub since: u64,
+}
+
+/// What of all paths is shown.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap fleet matrix
+  v6gap fleet matrix --measure rtt-tcp-64 --mesh mesh.toml
+  v6gap fleet matrix --measure throughput --within 12h
+  v6gap fleet matrix --runs /srv/v6gap/runs --format html -o fleet.html
+  v6gap fleet matrix --json
+
+Up to 60 hosts are shown with each other, more by their sites with the worst first. What is older
+than it should be is in brackets, ~ or hatched, and counts for nothing.")]
+pub struct FleetMatrixArgs {
+    /// A metric as rtt, or a cell as rtt-tcp-64 [the first of the newest run]
+    #[arg(long, value_name = "WHAT")]
+    pub measure: Option<String>,
+    /// The mesh plan, which says which paths there should be, and how often
+    #[arg(long, value_name = "FILE")]
+    pub mesh: Option<PathBuf>,
+    /// What is older is stale [24h; twice the shortest time of the mesh plan]
+    #[arg(long, value_name = "TIME", value_parser = values::span)]
+    pub within: Option<u64>,
+    /// Which runs
+    #[command(flatten)]
+    pub runs: RunsArgs,
+    /// How to write it
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: MatrixFormat,
+    /// The same as --format json
+    #[arg(short = 'J', long, conflicts_with = "format")]
+    pub json: bool,
+    /// Where to write it [standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// How a matrix is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MatrixFormat {
+    /// For people
+    Text,
+    /// A page that loads nothing
+    Html,
+    /// Everything, for programs
+    Json,
+}
+
+/// A path of a fleet.
+#[derive(Debug, Clone, Args)]
+pub struct PathArgs {
+    /// One end, as SITE/HOST
+    #[arg(value_name = "FROM", value_parser = values::host)]
+    pub from: HostName,
+    /// The other end
+    #[arg(value_name = "TO", value_parser = values::host)]
+    pub to: HostName,
+    /// Which runs
+    #[command(flatten)]
+    pub runs: RunsArgs,
+}
+
+/// What of a path is shown.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap fleet history rome/lab-a oslo/lab-b
+  v6gap fleet history rome/lab-a oslo/lab-b --measure rtt-tcp-64 --since 30d
+  v6gap fleet history rome/lab-a oslo/lab-b --json")]
+pub struct FleetHistoryArgs {
+    /// The path
+    #[command(flatten)]
+    pub path: PathArgs,
+    /// Only this: a metric as rtt, or a cell as rtt-tcp-64
+    #[arg(long, value_name = "WHAT")]
+    pub measure: Option<String>,
+    /// Write JSON
+    #[arg(short = 'J', long)]
+    pub json: bool,
+}
+
+/// The path that a page is of.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap fleet report rome/lab-a oslo/lab-b -o path.html
+  v6gap fleet report rome/lab-a oslo/lab-b --runs /srv/v6gap/runs > path.html")]
+pub struct FleetReportArgs {
+    /// The path
+    #[command(flatten)]
+    pub path: PathArgs,
+    /// Where to write it [standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// What is exported.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap fleet export --since 7d -o archive/
+  v6gap fleet export --runs /srv/v6gap/runs --since 1d -o today/
+
+Each run is a file that `v6gap import` stores and `v6gap show` reads.")]
+pub struct FleetExportArgs {
+    /// Which runs
+    #[command(flatten)]
+    pub runs: RunsArgs,
+    /// The folder to write to
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: PathBuf,
 }

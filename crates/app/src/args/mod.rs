@@ -26,8 +26,10 @@ mod web;
 pub use capture::CaptureArgs;
 pub use doctor::DoctorArgs;
 pub use fleet::{
-    FleetAgentArgs, FleetApplyArgs, FleetArgs, FleetCommand, FleetStatusArgs, HubCommand,
-    HubInitArgs, HubInviteArgs, HubRevokeArgs, HubRunArgs,
+    FleetAgentArgs, FleetApplyArgs, FleetArgs, FleetCheckArgs, FleetCommand, FleetEstimateArgs,
+    FleetExportArgs, FleetHistoryArgs, FleetMatrixArgs, FleetReportArgs, FleetStatusArgs,
+    HubCommand, HubInitArgs, HubInviteArgs, HubRevokeArgs, HubRunArgs, MatrixFormat, PathArgs,
+    RunsArgs,
 };
 pub use foreign::sentence as foreign_sentence;
 pub use knobs::KnobArgs;
@@ -121,7 +123,7 @@ pub enum Command {
     /// Measure paths again and again, until stopped
     Watch(Box<WatchArgs>),
     /// Measure between many hosts, all the time
-    Fleet(FleetArgs),
+    Fleet(Box<FleetArgs>),
     /// Find out whether HOST can be measured, and what will limit it
     Check(CheckArgs),
     /// Find out whether this host, and HOST, are fit for measuring

@@ -123,7 +123,10 @@ fn answers(rows: &[&Row]) -> String {
 }
 
 /// Columns as wide as their widest entry, the last one left open.
-fn in_columns<const N: usize>(heads: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+pub(super) fn in_columns<const N: usize>(
+    heads: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) -> String {
     let rows: Vec<[String; N]> = std::iter::once(heads.map(str::to_owned)).chain(rows).collect();
     let width = |column: usize| output::column(rows.iter().map(|r| r[column].as_str()));
     let widths: [usize; N] = std::array::from_fn(width);

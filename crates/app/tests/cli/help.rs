@@ -3,7 +3,7 @@
 use crate::support::Sandbox;
 
 /// Every verb with the verbs below it.
-const VERBS: [&str; 44] = [
+const VERBS: [&str; 50] = [
     "demo",
     "run",
     "watch",
@@ -17,6 +17,12 @@ const VERBS: [&str; 44] = [
     "fleet agent",
     "fleet apply",
     "fleet status",
+    "fleet check",
+    "fleet estimate",
+    "fleet matrix",
+    "fleet history",
+    "fleet report",
+    "fleet export",
     "check",
     "doctor",
     "serve",

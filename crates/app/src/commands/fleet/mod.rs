@@ -1,8 +1,13 @@
-//! `fleet`: many hosts, all the time.
+//! `fleet`: many hosts, all the time: plan what is measured, run a hub and agents, and look at what
+//! they found.
 
 mod agent;
 mod apply;
+mod archive;
 mod hub;
+mod matrix;
+mod mesh;
+mod path;
 mod status;
 
 use crate::args::{FleetArgs, FleetCommand};
@@ -17,11 +22,19 @@ use v6gap_fleet::FleetError;
 /// # Errors
 /// Whatever keeps it from being done.
 pub fn execute(args: &FleetArgs, settings: &Settings) -> Result<Outcome, Failure> {
+    let context = || Context::new(settings);
     match &args.command {
+        // A hub has a folder of its own.
         FleetCommand::Hub(command) => hub::execute(command),
-        FleetCommand::Agent(args) => agent::execute(args, &Context::new(settings)?),
+        FleetCommand::Agent(args) => agent::execute(args, &context()?),
         FleetCommand::Apply(args) => apply::execute(args),
         FleetCommand::Status(args) => status::execute(args, &settings.output.results),
+        FleetCommand::Check(args) => mesh::check(args, &context()?),
+        FleetCommand::Estimate(args) => mesh::estimate(args, &context()?),
+        FleetCommand::Matrix(args) => matrix::execute(args, &context()?),
+        FleetCommand::History(args) => path::history(args, &context()?),
+        FleetCommand::Report(args) => path::report(args, &context()?),
+        FleetCommand::Export(args) => path::export(args, &context()?),
     }
 }
 

@@ -1,0 +1,98 @@
+//! `fleet check` and `fleet estimate`: what a mesh plan does and takes, before anything is sent.
+
+use crate::args::{FleetCheckArgs, FleetEstimateArgs};
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::presets::{self, Choice, PlaceChoice};
+use crate::settings::Context;
+use serde_json::Value;
+use std::path::Path as FilePath;
+use v6gap_core::fleet::estimate::{Takes, estimate_mesh};
+use v6gap_core::fleet::mesh::{Class, Mesh};
+use v6gap_core::plan::Plan;
+use v6gap_core::workload::{Path, Workload};
+use v6gap_report::fleet::{estimate as in_words, estimate_json, explain, explain_json};
+use v6gap_store::read_mesh_file;
+
+/// Says what a mesh plan does.
+///
+/// # Errors
+/// Everything that is wrong with it, or with a plan that it names.
+pub(super) fn check(args: &FleetCheckArgs, context: &Context) -> Result<Outcome, Failure> {
+    let mesh = read_mesh_file(&args.mesh)?;
+    let plans = plans(&args.mesh, &mesh)?;
+    show(args.json, context, || explain_json(&mesh), || explain(&mesh));
+    warn(&mesh, &plans, context);
+    Ok(Outcome::Done)
+}
+
+/// Says what a mesh plan takes.
+///
+/// # Errors
+/// As [`check`].
+pub(super) fn estimate(args: &FleetEstimateArgs, context: &Context) -> Result<Outcome, Failure> {
+    let mesh = read_mesh_file(&args.mesh)?;
+    let plans = plans(&args.mesh, &mesh)?;
+    let rate_bps = args.rate.and_then(|rate| rate.0).map_or(Path::USUAL.rate_bps, |bps| bps as f64);
+    let round_trip_ns = args.rtt.map_or(Path::USUAL.round_trip_ns, |ns| ns as f64);
+    let path = Path { rate_bps, round_trip_ns };
+    let takes: Vec<Takes> = plans.iter().map(|plan| Takes::of(plan, path)).collect();
+    let found = estimate_mesh(&mesh, &takes);
+    let text = || in_words(&mesh, &found, rate_bps);
+    show(args.json, context, || estimate_json(&mesh, &found), text);
+    warn(&mesh, &plans, context);
+    Ok(Outcome::Done)
+}
+
+fn show(
+    json: bool,
+    context: &Context,
+    document: impl FnOnce() -> Value,
+    text: impl FnOnce() -> String,
+) {
+    match json {
+        true => output::to_stdout(&format!("{:#}", document())),
+        false => output::to_stdout(&output::fit(&context.output.results, &text())),
+    }
+}
+
+/// The plan of each measurement. A file is beside the mesh plan.
+fn plans(file: &FilePath, mesh: &Mesh) -> Result<Vec<Plan>, Failure> {
+    let folder = file.parent().unwrap_or(FilePath::new(""));
+    let choice = Choice { place: PlaceChoice::Server, ..Choice::default() };
+    let read = |name: &str| {
+        let is_file = name.contains(['/', '\\', '.']);
+        let beside = folder.join(name).display().to_string();
+        let found = presets::read(if is_file { &beside } else { name }, 0, &choice)?;
+        Ok(found.plan)
+    };
+    mesh.measures.iter().map(|measure| read(&measure.plan)).collect()
+}
+
+/// Says where a measurement that loads what it crosses shares links with others.
+fn warn(mesh: &Mesh, plans: &[Plan], context: &Context) {
+    for (measure, plan) in mesh.measures.iter().zip(plans) {
+        let loads = plan.cells.iter().any(|cell| loads(&cell.workload));
+        if measure.class == Class::Light && loads && !mesh.links.is_empty() {
+            let text = format!(
+                "note: plan {} loads the path, and its class is light: several may share a link at \
+                 once; class = \"exclusive\" keeps them apart",
+                measure.plan
+            );
+            output::to_stderr(&output::fit(&context.output.errors, &text));
+        }
+    }
+}
+
+/// Whether a workload sends as much as a path carries.
+fn loads(workload: &Workload) -> bool {
+    match workload {
+        Workload::TcpBulk(_) | Workload::UdpBulk(_) | Workload::Capacity(_) => true,
+        Workload::Probe(probe) => probe.load.is_some(),
+        Workload::Echo(_)
+        | Workload::Connect(_)
+        | Workload::Frames(_)
+        | Workload::Visit(_)
+        | Workload::Lookup(_) => false,
+    }
+}
