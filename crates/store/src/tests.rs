@@ -5,6 +5,7 @@ mod claims;
 mod foreign;
 mod index;
 mod killed;
+mod tree;
 
 use super::*;
 use std::fs;

@@ -2,6 +2,7 @@
 
 mod compare;
 mod doctor;
+mod fleet;
 mod foreign;
 mod help;
 mod index;

@@ -63,6 +63,15 @@ impl Sandbox {
         store.create(header).unwrap().append(&lines[1..]).unwrap();
     }
 
+    /// Stores a run between two hosts of a fleet that began at that time.
+    pub fn store_between(&self, id: &str, between: [&str; 2], started_unix_ns: u64) {
+        let mut lines = journal(id, "lab-b", started_unix_ns);
+        if let Line::Run(header) = &mut lines[0] {
+            header.between = Some(between.map(str::to_owned));
+        }
+        self.store_lines(&lines);
+    }
+
     /// Stores a run `swept1` of TCP round trips of three sizes on the lab's line of 100 Mbit/s; the
     /// hosts take 30 µs over IPv4 and 31 µs over IPv6.
     pub fn store_sweep(&self) {

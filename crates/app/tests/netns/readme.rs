@@ -59,6 +59,9 @@ fn prepare(home: &Home, root: &Path) {
     let time = if is_night() { "" } else { "time = \"200 ms\"\n" };
     let hosts = "\n[hosts]\nserver = \"lab-b\"\n";
     std::fs::write(home.path().join("plans/sizes.toml"), two + time + hosts).unwrap();
+    let mesh = "v6gap = 1\n[hosts.\"rome/a\"]\n[hosts.\"oslo/a\"]\n[[groups]]\nname = \"all\"\n\
+                kind = \"mesh\"\nhosts = [\"*\"]\n[[measure]]\ngroup = \"all\"\nplan = \"sizes\"\n";
+    std::fs::write(home.path().join("mesh.toml"), mesh).unwrap();
     let names = "127.0.0.1 localhost\n10.46.2.2 lab-b\nfd46:2::2 lab-b\n";
     std::fs::write(home.path().join("hosts"), names).unwrap();
 }

@@ -38,7 +38,7 @@ pub(super) fn execute(args: &FleetMatrixArgs, context: &Context) -> Result<Outco
     let runs = archive::read(&args.runs, context, &|_, _| true)?;
     let said: Vec<Said> = runs.iter().filter_map(archive::said).collect();
     let found = Matrix::of(&said, &asked);
-    let name = mesh.as_ref().map_or(NAME, |mesh| &mesh.name);
+    let name = mesh.as_ref().map_or(NAME, |mesh| mesh.name.as_str());
     let format = if args.json { MatrixFormat::Json } else { args.format };
     let text = match format {
         MatrixFormat::Text if said.is_empty() => {

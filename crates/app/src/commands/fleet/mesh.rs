@@ -60,10 +60,10 @@ fn show(
 fn plans(file: &FilePath, mesh: &Mesh) -> Result<Vec<Plan>, Failure> {
     let folder = file.parent().unwrap_or(FilePath::new(""));
     let choice = Choice { place: PlaceChoice::Server, ..Choice::default() };
-    let read = |name: &str| {
+    let read = |name: &str| -> Result<Plan, Failure> {
         let is_file = name.contains(['/', '\\', '.']);
         let beside = folder.join(name).display().to_string();
-        let found = presets::read(if is_file { &beside } else { name }, 0, &choice)?;
+        let found = presets::read(if is_file { beside.as_str() } else { name }, 0, &choice)?;
         Ok(found.plan)
     };
     mesh.measures.iter().map(|measure| read(&measure.plan)).collect()

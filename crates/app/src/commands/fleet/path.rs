@@ -9,6 +9,7 @@ use crate::output;
 use crate::session;
 use crate::settings::Context;
 use serde_json::{Value, json};
+use v6gap_core::fleet::names::HostName;
 use v6gap_core::record::{self, Line};
 use v6gap_judge::analysis::analyse;
 use v6gap_judge::analysis::summary::{Answer, Summary};
@@ -111,7 +112,9 @@ fn lines(run: &Lying, context: &Context) -> Result<Vec<Line>, Failure> {
 /// The runs between two hosts, whichever of them was the near end; the latest first.
 fn runs_of(args: &PathArgs, context: &Context) -> Result<Vec<Lying>, Failure> {
     let (one, other) = (&args.from, &args.to);
-    let is_of = |from: &_, to: &_| (from, to) == (one, other) || (from, to) == (other, one);
+    let is_of = |from: &HostName, to: &HostName| {
+        (from, to) == (one, other) || (from, to) == (other, one)
+    };
     let runs = archive::read(&args.runs, context, &is_of)?;
     if runs.is_empty() {
         let what = format!("no run between {one} and {other} is stored here");
