@@ -1,3 +1,5 @@
+//! What the runs of a fleet say of its paths, and what is said of chance.
+
 use super::*;
 use alloc::borrow::ToOwned;
 use alloc::format;

@@ -21,4 +21,4 @@ pub(crate) fn counted(n: usize, what: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -112,9 +112,8 @@ fn lines(run: &Lying, context: &Context) -> Result<Vec<Line>, Failure> {
 /// The runs between two hosts, whichever of them was the near end; the latest first.
 fn runs_of(args: &PathArgs, context: &Context) -> Result<Vec<Lying>, Failure> {
     let (one, other) = (&args.from, &args.to);
-    let is_of = |from: &HostName, to: &HostName| {
-        (from, to) == (one, other) || (from, to) == (other, one)
-    };
+    let is_of =
+        |from: &HostName, to: &HostName| (from, to) == (one, other) || (from, to) == (other, one);
     let runs = archive::read(&args.runs, context, &is_of)?;
     if runs.is_empty() {
         let what = format!("no run between {one} and {other} is stored here");

@@ -1,3 +1,5 @@
+//! How long rounds take, against what no timetable can be quicker than.
+
 use super::round::happen;
 use super::*;
 use crate::fleet::mesh::check::check;

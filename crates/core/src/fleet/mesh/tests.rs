@@ -1,3 +1,5 @@
+//! Mesh plans: what they mean, and what is refused.
+
 use super::check::{EXCLUSIVE_EVERY_NS, LIGHT_EVERY_NS, check};
 use super::draft::{Draft, GroupDraft, HostDraft, LinkDraft, MeasureDraft, VERSION};
 use super::*;

@@ -1,3 +1,5 @@
+//! Which path is next, and what is in the way of others.
+
 use super::*;
 use crate::fleet::id::JobId;
 use crate::fleet::mesh::check::check;
