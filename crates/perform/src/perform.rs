@@ -18,8 +18,9 @@ use crate::{path, selftest};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::budget::Use;
-use v6gap_core::family::Family;
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::host::names;
+use v6gap_core::ladder::Rung;
 use v6gap_core::observation::{Far, PerEnd};
 use v6gap_core::plan::{Plan, Stop, fit};
 use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
@@ -28,7 +29,7 @@ use v6gap_engine::run::{self, Performer, RunError};
 use v6gap_judge::stopping::Interim;
 use v6gap_store::{Journal, Store};
 use v6gap_sys::{clock, entropy};
-use v6gap_visit::NOT_OURS;
+use v6gap_visit::{NOT_OURS, way};
 
 /// What became of a run.
 #[derive(Debug)]
@@ -109,6 +110,9 @@ fn measure(
         ends.target = target.clone();
         asked = Some(session);
     }
+    // Which paths of a fleet are worse is told from the routers on them. A session would wait for that.
+    let is_new = job.continued.is_none() && job.between.is_some();
+    let hops = if is_new { way(ends.target.addresses, ends.target.local) } else { None };
     let measuring = ends.measuring(job);
     // Before the first packet: what is not permitted should be known by then.
     let prepared = Prepared::of(&measuring)?;
@@ -134,7 +138,10 @@ fn measure(
     let opened = match &job.continued {
         Some(id) => continued(id, plan.design.stop, &session, store)?,
         None => match tested(&measuring, plan, &mut session, watch, stop)? {
-            Some(tested) => fresh(&measuring, tested, notes, turn, &session, store)?,
+            Some(tested) => {
+                let known = (notes, hops);
+                fresh(&measuring, tested, known, turn, &session, store)?
+            }
             None => return Ok(None),
         },
     };
@@ -320,7 +327,7 @@ fn tested(
 fn fresh(
     measuring: &Measuring<'_>,
     tested: Tested,
-    mut notes: Vec<String>,
+    (mut notes, hops): (Vec<String>, Option<PerFamily<Vec<Rung>>>),
     turn: &Turn,
     session: &Session,
     store: &Store,
@@ -335,6 +342,7 @@ fn fresh(
         between: job.between.clone(),
         notes,
         refused,
+        hops,
         ..session.header(identified()?, plan, client_host(measuring, turn))
     };
     begun(job, header, store)

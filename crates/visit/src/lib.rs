@@ -33,6 +33,7 @@ mod visit;
 
 pub use failure::{Failure, Phase, Why};
 pub use far::{LookError, NOT_OURS, Place, SMALL_BYTES, Stranger, declines};
+pub use hop::way;
 pub use http::Told;
 pub use iperf3::{Iperf3, Iperf3Error, Iperf3Place};
 pub use lookup::{Answer, Lookup, LookupError, Question, Record, reverse_name};

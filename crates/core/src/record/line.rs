@@ -49,7 +49,8 @@ pub struct RunHeader {
     /// Addresses of the client that were asked for; those used are in every trial.
     #[serde(default)]
     pub bind: PerFamily<Option<IpAddr>>,
-    /// The way to a far end that does not run this program, by the distance of its routers.
+    /// The way to the far end, by the distance of its routers: where that does not run this program,
+    /// or is of the same fleet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hops: Option<PerFamily<Vec<Rung>>>,
     /// How large packets may be on that way.
