@@ -16,6 +16,7 @@ struct Stored {
 pub struct Granted {
     pub job: JobId,
     pub hosts: [HostName; 2],
+    pub at_ns: u64,
 }
 
 pub struct Broker {
@@ -62,7 +63,8 @@ impl Broker {
                 Value::Job(record) if record.stage == Stage::Granted => {
                     let Key::Job(job) = &put.key else { panic!("{put:?}") };
                     let hosts = [record.from.clone(), record.to.clone()];
-                    self.granted.insert(self.sequence, Granted { job: job.clone(), hosts });
+                    let granted = Granted { job: job.clone(), hosts, at_ns: now_ns };
+                    self.granted.insert(self.sequence, granted);
                 }
                 Value::Job(_) | Value::Taken { .. } => {}
             }

@@ -5,13 +5,18 @@ use crate::bug::Bug;
 use crate::process::Up;
 use crate::world::{Ev, MS, SECOND, World};
 use v6gap_core::fleet::agent::{Ended, Event, Trouble};
+use v6gap_core::fleet::id::Token;
 use v6gap_core::fleet::message::{Measured, Prepare, Role};
 use v6gap_core::fleet::names::HostName;
+use v6gap_core::fleet::{PREPARE_NS, READY_NS};
 use v6gap_core::record::RunId;
 
 /// How long a block takes, and its bytes in the journal: a run has parts enough to be mixed up.
 const BLOCK: u64 = 2 * SECOND;
 const BLOCK_BYTES: u64 = 150_000;
+
+/// What a start may be late, and what it takes to end a client, in part by slow clocks.
+const SLACK: u64 = 3 * SECOND;
 
 impl World {
     fn begins(&mut self, at: usize, prepare: Box<Prepare>, run: Option<RunId>) -> u64 {
@@ -54,6 +59,7 @@ impl World {
         let run = there.unwrap_or_else(|| RunId::from_bits(self.processes as u32 + 1));
         let (peer, token) = (prepare.peer.name.clone(), prepare.token);
         let process = self.begins(at, prepare, Some(run));
+        self.is_in_time(at, token);
         let server = self.index.get(&peer).copied();
         let is_let_in = server.is_none_or(|server| {
             self.agents[server].child.as_ref().is_some_and(|child| {
@@ -69,6 +75,15 @@ impl World {
             child.client = Some(process);
         }
         self.measures(at, process, peer, own_ns);
+    }
+
+    /// G2: what begins later than a start may count would outlast what is held for it.
+    fn is_in_time(&mut self, at: usize, token: Token) {
+        let Some(granted) = self.broker.granted.get(&token.0) else { return };
+        let since_ns = self.now - granted.at_ns;
+        if since_ns > PREPARE_NS + READY_NS + SLACK {
+            self.oracle.broken(format!("G2: a{at} begins {since_ns} ns after the grant"));
+        }
     }
 
     /// The client measures from now on.
@@ -152,6 +167,11 @@ impl World {
             return;
         };
         self.oracle.end(child.process);
+        let most_ns = child.prepare.longest_ns + SLACK;
+        if now - since_ns > most_ns {
+            // G2: a link that it has would be given to others.
+            self.oracle.broken(format!("G2: a{at} measures longer than {most_ns} ns"));
+        }
         let bytes = (now - since_ns) / BLOCK * BLOCK_BYTES;
         if bytes > 0 {
             let all = node.disk.runs.entry(run.clone()).or_insert(0);

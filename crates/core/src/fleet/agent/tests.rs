@@ -1,1 +1,201 @@
+use super::limits::{Asked, LimitsDraft, check};
+use super::*;
+use crate::fleet::id::{JobId, Nonce, Word};
+use crate::fleet::message::{
+    Ack, Command, Measured, Order, Peer, Prepare, Refusal, Role, RunHeld, Start,
+};
+use crate::fleet::{DISK_BYTES_MIN, READY_NS, SECOND_NS};
+use crate::record::RunId;
+use crate::watch::Moment;
+use alloc::vec;
 
+fn now(s: u64) -> Now {
+    let wall = Moment { unix_ns: 1_795_392_000 * SECOND_NS, offset_s: 0 };
+    Now { ns: s * SECOND_NS, wall }
+}
+
+fn agent(known: Known) -> Agent {
+    let (me, features) = ("rome/a".parse().unwrap(), vec!["echo".to_string()]);
+    let mut agent = Agent::new(Setup { me, features, known, kept: vec![], seed: [1; 32] });
+    agent.step(Event::Disk(DISK_BYTES_MIN), now(0));
+    let draft =
+        LimitsDraft { v6gap: 1, bytes_a_day: Some("20 B".into()), ..LimitsDraft::default() };
+    agent.step(Event::Limits(Ok(Box::new(check(&draft).unwrap()))), now(0));
+    agent
+}
+
+fn order(order: Order) -> Event {
+    let asked = matches!(order, Order::Prepare(_))
+        .then(|| Ok(Asked { kinds: vec![], rate_bps: None, bytes: 6, time_ns: 29 * SECOND_NS }));
+    let to = "rome/a".parse().unwrap();
+    Event::Command { command: Box::new(Command { version: 1, to, number: 1, order }), asked }
+}
+
+fn prepare(token: u64, role: Role) -> Event {
+    order(Order::Prepare(Box::new(Prepare {
+        job: JobId::from_bits(token),
+        token: Token(token),
+        attempt: 0,
+        role,
+        peer: Peer { name: "oslo/a".parse().unwrap(), addresses: vec![] },
+        port: None,
+        word: Word::new("word".into()),
+        longest_ns: 30 * SECOND_NS,
+        plan: String::new(),
+        needs: vec!["echo".to_string()],
+        continued: None,
+    })))
+}
+
+fn start(token: u64, nonce: Nonce) -> Event {
+    order(Order::Start(Start { token: Token(token), nonce }))
+}
+
+fn answers(actions: &[Action]) -> Vec<&Answer> {
+    let replies = actions.iter().filter_map(|action| match action {
+        Action::Reply(reply) => Some(&reply.answer),
+        _ => None,
+    });
+    replies.collect()
+}
+
+fn nonce(actions: &[Action]) -> Nonce {
+    match answers(actions)[..] {
+        [Answer::Ready { nonce }] => *nonce,
+        _ => panic!("{actions:?}"),
+    }
+}
+
+fn measures(actions: &[Action]) -> bool {
+    actions.iter().any(|action| matches!(action, Action::Measure { .. }))
+}
+
+fn refused(actions: &[Action]) -> &Refusal {
+    match answers(actions)[..] {
+        [Answer::Refused { why }] => why,
+        _ => panic!("{actions:?}"),
+    }
+}
+
+fn ended(bytes: u64) -> Event {
+    let measured = Measured { run: Some(RunId::from_bits(1)), bytes };
+    Event::Ended(Box::new(Ended { measured, bytes: 2, failure: None }))
+}
+
+#[test]
+fn a_job_goes_from_ready_to_done_once() {
+    let mut agent = agent(Known::default());
+    let actions = agent.step(prepare(5, Role::Client), now(1));
+    assert!(matches!(actions[0], Action::Remember(Known { highest: Token(5), .. })));
+    let nonce = nonce(&actions);
+    // The same order again is answered again.
+    assert_eq!(answers(&agent.step(prepare(5, Role::Client), now(2))), [&Answer::Ready { nonce }]);
+    assert!(measures(&agent.step(start(5, nonce), now(3))));
+    assert_eq!(answers(&agent.step(start(5, nonce), now(4))), [&Answer::Started]);
+    let done = agent.step(ended(100), now(9));
+    assert!(matches!(answers(&done)[..], [Answer::Done(_)]), "{done:?}");
+    assert!(matches!(answers(&agent.step(start(5, nonce), now(9)))[..], [Answer::Done(_)]));
+    assert!(!measures(&agent.step(prepare(5, Role::Client), now(9))));
+    assert_eq!(agent.state(), State::Idle);
+}
+
+#[test]
+fn a_start_that_comes_late_or_for_another_readiness_begins_nothing() {
+    let mut agent = agent(Known::default());
+    let first = nonce(&agent.step(prepare(5, Role::Client), now(1)));
+    assert!(!measures(&agent.step(start(5, Nonce(first.0 ^ 1)), now(2))));
+    let late = agent.step(start(5, first), now(1 + READY_NS / SECOND_NS));
+    assert!(!measures(&late), "{late:?}");
+    assert!(matches!(answers(&late)[..], [Answer::Failed(_)]), "{late:?}");
+}
+
+#[test]
+fn an_order_of_the_past_is_refused_also_after_a_new_beginning() {
+    let mut first = agent(Known::default());
+    let actions = first.step(prepare(5, Role::Client), now(1));
+    let [Action::Remember(known), ..] = actions[..] else { panic!("{actions:?}") };
+    let mut second = agent(known);
+    for token in [4, 5] {
+        let actions = second.step(prepare(token, Role::Client), now(2));
+        assert_eq!(refused(&actions), &Refusal::Old { highest: Token(5) });
+    }
+    // Refused once is refused for ever.
+    second.step(Event::Taken(true), now(2));
+    assert_eq!(refused(&second.step(prepare(6, Role::Client), now(2))), &Refusal::Busy);
+    second.step(Event::Taken(false), now(3));
+    let again = second.step(prepare(6, Role::Client), now(3));
+    assert_eq!(refused(&again), &Refusal::Old { highest: Token(6) });
+}
+
+#[test]
+fn what_the_host_does_not_allow_is_refused() {
+    let mut agent = agent(Known::default());
+    nonce(&agent.step(prepare(1, Role::Client), now(1)));
+    assert_eq!(refused(&agent.step(prepare(2, Role::Client), now(1))), &Refusal::Busy);
+    agent.step(Event::Time, now(12));
+    agent.step(Event::Disk(DISK_BYTES_MIN - 1), now(12));
+    let full = agent.step(prepare(3, Role::Client), now(12));
+    assert!(matches!(refused(&full), Refusal::Disk { .. }), "{full:?}");
+    agent.step(Event::Disk(DISK_BYTES_MIN), now(12));
+    agent.step(Event::ClockOff(true), now(12));
+    assert_eq!(refused(&agent.step(prepare(4, Role::Client), now(12))), &Refusal::Clock);
+    agent.step(Event::ClockOff(false), now(12));
+    // Twenty bytes a day: after jobs that took two and thirteen there is no room for six.
+    let first = nonce(&agent.step(prepare(5, Role::Client), now(12)));
+    agent.step(start(5, first), now(13));
+    agent.step(ended(1), now(14));
+    let second = nonce(&agent.step(prepare(6, Role::Client), now(15)));
+    agent.step(start(6, second), now(16));
+    let Event::Ended(mut much) = ended(1) else { unreachable!() };
+    much.bytes = 13;
+    agent.step(Event::Ended(much), now(17));
+    let more = agent.step(prepare(7, Role::Client), now(18));
+    assert!(matches!(refused(&more), Refusal::Limits { .. }), "{more:?}");
+    agent.step(Event::Limits(Err("broken".into())), now(19));
+    let broken = agent.step(prepare(8, Role::Client), now(19));
+    assert!(matches!(refused(&broken), Refusal::NoLimits { .. }), "{broken:?}");
+}
+
+#[test]
+fn what_lasts_too_long_is_killed_until_it_ends() {
+    let mut agent = agent(Known::default());
+    assert!(matches!(agent.step(prepare(5, Role::Server), now(1))[1], Action::Serve(_)));
+    let nonce = nonce(&agent.step(Event::Listens, now(2)));
+    assert!(!measures(&agent.step(start(5, nonce), now(3))));
+    let kills = |agent: &mut Agent, s| agent.step(Event::Time, now(s)).contains(&Action::Kill);
+    assert!(!kills(&mut agent, 32));
+    assert!(kills(&mut agent, 33) && !kills(&mut agent, 34) && kills(&mut agent, 38));
+    let none = Ended { measured: Measured::default(), bytes: 0, failure: None };
+    let over = agent.step(Event::Ended(Box::new(none)), now(39));
+    assert!(matches!(answers(&over)[..], [Answer::Failed(_)]), "{over:?}");
+}
+
+#[test]
+fn a_run_is_sent_until_the_archive_has_it() {
+    let mut agent = agent(Known::default());
+    let nonce = nonce(&agent.step(prepare(5, Role::Client), now(1)));
+    agent.step(start(5, nonce), now(2));
+    let run = RunId::from_bits(1);
+    let sends = |actions: &[Action]| {
+        actions.iter().find_map(|action| match action {
+            Action::Publish { at, bytes, .. } => Some((*at, *bytes)),
+            _ => None,
+        })
+    };
+    let part = outbox::PART_BYTES;
+    assert_eq!(sends(&agent.step(ended(part + 7), now(10))), Some((0, part)));
+    let published = |end| Event::Published { run: run.clone(), end, taken: true };
+    assert_eq!(sends(&agent.step(published(part), now(11))), Some((part, 7)));
+    assert_eq!(sends(&agent.step(published(part + 7), now(12))), None);
+    // The stream has all of it, and lost it.
+    assert_eq!(sends(&agent.step(Event::Time, now(161))), None);
+    assert_eq!(sends(&agent.step(Event::Time, now(162))), Some((0, part)));
+    let ack = |bytes| {
+        let runs = vec![RunHeld { run: run.clone(), bytes }];
+        Event::Ack(Ack { version: 1, to: "rome/a".parse().unwrap(), runs })
+    };
+    let held = |bytes| Action::Held { run: run.clone(), bytes };
+    assert!(agent.step(ack(part), now(163)).contains(&held(part)));
+    assert!(agent.step(ack(part + 7), now(164)).contains(&held(part + 7)));
+    assert_eq!(sends(&agent.step(Event::Time, now(10_000))), None);
+}

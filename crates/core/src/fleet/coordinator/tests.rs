@@ -1,1 +1,274 @@
+use super::*;
+use crate::fleet::grant::{Entry, Leader, NotCommitted, Put, Stage, Value};
+use crate::fleet::id::Nonce;
+use crate::fleet::message::{Answer, Heartbeat, Measured, Refusal, Reply, State};
+use crate::fleet::work::{Class, SentPlan};
+use crate::fleet::{PREPARE_NS, SECOND_NS, hold_ns};
+use crate::watch::Moment;
+use alloc::sync::Arc;
+use alloc::{format, vec};
 
+const LONGEST: u64 = 20 * SECOND_NS;
+
+fn now(s: u64) -> Now {
+    Now { ns: s * SECOND_NS, wall: Moment { unix_ns: s * SECOND_NS, offset_s: 0 } }
+}
+
+/// Work that is given once, when its hosts are free.
+struct Table(Vec<Work>, Vec<Outcome>);
+
+impl Timetable for Table {
+    fn next(&mut self, _: Now, is_free: &dyn Fn(&Work) -> bool) -> Option<Work> {
+        let at = self.0.iter().position(is_free)?;
+        Some(self.0.remove(at))
+    }
+
+    fn came(&mut self, _: &Work, _: &JobId, outcome: &Outcome, _: Now) {
+        self.1.push(outcome.clone());
+    }
+}
+
+fn host(name: &str) -> HostName {
+    name.parse().unwrap()
+}
+
+fn work(from: &str, to: &str) -> Work {
+    let (name, text, hash, needs) = ("light".into(), String::new(), String::new(), vec![]);
+    Work {
+        from: host(from),
+        to: host(to),
+        to_is_agent: true,
+        class: Class::Exclusive,
+        links: vec!["uplink".parse().unwrap()],
+        plan: Arc::new(SentPlan { name, text, hash, needs }),
+        longest_ns: LONGEST,
+        every_ns: 1,
+        port: None,
+        continued: None,
+    }
+}
+
+/// A coordinator with what surrounds it.
+struct Desk {
+    machine: Coordinator,
+    table: Table,
+    sequence: u64,
+}
+
+impl Desk {
+    fn step(&mut self, event: Event, s: u64) -> Vec<Action> {
+        self.machine.step(event, now(s), &mut self.table)
+    }
+
+    fn hear(&mut self, name: &str, highest: u64, s: u64) -> Vec<Action> {
+        let heartbeat = Heartbeat {
+            from: host(name),
+            version_lowest: 1,
+            version_highest: 1,
+            program: String::new(),
+            features: vec![],
+            addresses: vec![format!("{name}.example")],
+            unix_ns: now(s).wall.unix_ns,
+            clock: None,
+            state: State::Idle,
+            highest: Token(highest),
+            free_bytes: 0,
+            unarchived: 0,
+            trouble: None,
+        };
+        self.step(Event::Heartbeat(Box::new(heartbeat)), s)
+    }
+
+    /// The batch that it wants taken is.
+    fn takes(&mut self, actions: &[Action], s: u64) -> (Batch, Vec<Action>) {
+        let (number, batch) = batch(actions);
+        self.sequence += batch.puts.len() as u64;
+        (batch, self.step(Event::Committed { number, came: Ok(self.sequence) }, s))
+    }
+
+    fn says(&mut self, name: &str, token: Token, answer: Answer, s: u64) -> Vec<Action> {
+        let reply = Reply { version: 1, from: host(name), number: 1, token, answer };
+        self.step(Event::Reply(Box::new(reply)), s)
+    }
+
+    fn leader(&self, who: &str) -> Entry {
+        let value = Value::Leader(Leader { who: who.into(), epoch: self.machine.epoch() });
+        Entry { key: Key::Leader, value: Some(value), revision: 1 }
+    }
+}
+
+fn batch(actions: &[Action]) -> (u64, Batch) {
+    let found = actions.iter().find_map(|action| match action {
+        Action::Commit { number, batch } => Some((*number, batch.clone())),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{actions:?}"))
+}
+
+fn list(actions: &[Action]) -> u64 {
+    let found = actions.iter().find_map(|action| match action {
+        Action::List { number } => Some(*number),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{actions:?}"))
+}
+
+/// To whom an order of a kind goes, with its token.
+fn sent(actions: &[Action], kind: &str) -> Vec<(HostName, Token)> {
+    let order = |action: &Action| match action {
+        Action::Send(command) => {
+            let (is, token) = match &command.order {
+                Order::Prepare(prepare) => ("prepare", prepare.token),
+                Order::Start(start) => ("start", start.token),
+                Order::Stop { token } => ("stop", *token),
+                Order::Status => ("status", Token(0)),
+            };
+            (is == kind).then(|| (command.to.clone(), token))
+        }
+        _ => None,
+    };
+    actions.iter().filter_map(order).collect()
+}
+
+/// One that has just taken the lead, and found `entries` besides.
+fn leading(works: Vec<Work>, entries: Vec<Entry>) -> (Desk, Vec<Action>) {
+    let setup = Setup { who: "me".into(), addresses: BTreeMap::new(), seed: [3; 32] };
+    let mut desk =
+        Desk { machine: Coordinator::new(setup), table: Table(works, vec![]), sequence: 0 };
+    for name in ["rome/a", "oslo/a", "bern/a"] {
+        desk.hear(name, 0, 100);
+    }
+    let nobody = Entry { key: Key::Leader, value: None, revision: 0 };
+    let actions = desk.step(Event::Looked(Some(nobody)), 100);
+    let (taken, actions) = desk.takes(&actions, 100);
+    assert_eq!((taken.puts.len(), taken.puts[0].expected), (1, 0));
+    let number = list(&actions);
+    let mut all = entries;
+    all.push(desk.leader("me"));
+    let actions = desk.step(Event::Listed { number, entries: Some(all) }, 100);
+    assert!(desk.machine.leads() && actions.contains(&Action::Leads(true)), "{actions:?}");
+    (desk, actions)
+}
+
+#[test]
+fn a_job_takes_everything_at_once_and_starts_when_both_are_ready() {
+    let (mut desk, actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
+    let (_, batch) = batch(&actions);
+    let keys: Vec<String> = batch.puts.iter().take(4).map(|put| put.key.text()).collect();
+    assert_eq!(keys, ["leader", "host.rome.a", "host.oslo.a", "link.uplink"]);
+    assert_eq!(batch.puts.iter().map(|put| put.expected).collect::<Vec<_>>(), [1, 0, 0, 0, 0]);
+    let (_, actions) = desk.takes(&actions, 101);
+    let token = Token(desk.sequence);
+    assert_eq!(sent(&actions, "prepare"), [(host("oslo/a"), token), (host("rome/a"), token)]);
+    let ready = |number| Answer::Ready { nonce: Nonce(number) };
+    assert!(sent(&desk.says("rome/a", token, ready(1), 102), "start").is_empty());
+    // Nobody else's word counts.
+    assert!(sent(&desk.says("bern/a", token, ready(2), 102), "start").is_empty());
+    assert_eq!(sent(&desk.says("oslo/a", token, ready(3), 103), "start").len(), 2);
+    desk.says("oslo/a", token, Answer::Done(Measured::default()), 104);
+    assert_eq!(desk.machine.jobs().count(), 1);
+    desk.says("rome/a", token, Answer::Done(Measured::default()), 104);
+    assert_eq!(desk.machine.jobs().count(), 0);
+    assert_eq!(desk.table.1, [Outcome::Measured { run: None }]);
+}
+
+#[test]
+fn a_grant_whose_answer_was_held_up_starts_nothing() {
+    let (mut desk, actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
+    let s = 100 + PREPARE_NS / SECOND_NS;
+    // Nothing else was heard meanwhile: it slept.
+    let (_, actions) = desk.takes(&actions, s);
+    let token = Token(desk.sequence);
+    assert_eq!(sent(&actions, "stop").len(), 2);
+    for (name, number) in [("rome/a", 1), ("oslo/a", 2)] {
+        let actions = desk.says(name, token, Answer::Ready { nonce: Nonce(number) }, s);
+        assert!(sent(&actions, "start").is_empty(), "{actions:?}");
+    }
+    assert_eq!(desk.machine.jobs().count(), 0);
+}
+
+#[test]
+fn one_that_was_replaced_sees_that_and_grants_nothing() {
+    let (mut desk, actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
+    let (number, _) = batch(&actions);
+    let refused = Event::Committed { number, came: Err(NotCommitted::Refused) };
+    let actions = desk.step(refused, 101);
+    let number = list(&actions);
+    assert!(sent(&actions, "prepare").is_empty());
+    // An answer to another question says nothing.
+    let old = Event::Listed { number: number - 1, entries: Some(vec![desk.leader("me")]) };
+    assert!(desk.step(old, 101).is_empty());
+    let other = vec![desk.leader("another")];
+    let actions = desk.step(Event::Listed { number, entries: Some(other) }, 102);
+    assert!(actions.contains(&Action::Leads(false)) && !desk.machine.leads(), "{actions:?}");
+    assert_eq!(desk.table.1, [Outcome::Lost]);
+}
+
+#[test]
+fn a_batch_of_which_nobody_knows_is_looked_up() {
+    let (mut desk, actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
+    let (number, batch) = batch(&actions);
+    let unknown = Event::Committed { number, came: Err(NotCommitted::Unknown) };
+    let number = list(&desk.step(unknown, 101));
+    // It came true.
+    let entry = |(put, revision): (&Put, u64)| {
+        let (key, value) = (put.key.clone(), Some(put.value.clone()));
+        Entry { key, value, revision }
+    };
+    let entries = batch.puts.iter().zip(2..).map(entry).collect();
+    let actions = desk.step(Event::Listed { number, entries: Some(entries) }, 102);
+    assert_eq!(sent(&actions, "prepare").len(), 2);
+    assert_eq!(sent(&actions, "prepare")[0].1, Token(6));
+}
+
+#[test]
+fn who_takes_the_lead_holds_what_may_still_run() {
+    let (granting, _) = leading(vec![], vec![]);
+    let record = granting.machine.record(&work("rome/a", "oslo/a"), 0, now(1));
+    assert_eq!(record.stage, Stage::Granted);
+    let id = JobId::from_bits(9);
+    let entry = Entry { key: Key::Job(id), value: Some(Value::Job(record)), revision: 77 };
+    // The same link, other hosts.
+    let (mut desk, actions) = leading(vec![work("bern/a", "oslo/a")], vec![entry.clone()]);
+    assert_eq!(sent(&actions, "status").len(), 2);
+    assert_eq!(batch(&actions).1.puts.len(), 1, "nothing is granted but the lead kept");
+    desk.takes(&actions, 100);
+    let over_s = 101 + hold_ns(LONGEST) / SECOND_NS;
+    let free = |desk: &Desk| desk.machine.jobs().count() == 0;
+    for s in [over_s - 2, over_s] {
+        for name in ["bern/a", "oslo/a"] {
+            // An agent that has not seen the job may still be asked for it.
+            desk.hear(name, 76, s);
+        }
+        assert_eq!(free(&desk), s == over_s, "{s}");
+    }
+    // Both say that it is over: then it is.
+    let (mut desk, _) = leading(vec![], vec![entry]);
+    desk.hear("rome/a", 77, 101);
+    assert!(!free(&desk));
+    desk.hear("oslo/a", 78, 101);
+    assert!(free(&desk));
+}
+
+#[test]
+fn three_attempts_are_made_and_the_last_one_is_said() {
+    let (mut desk, mut actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
+    let mut s = 100;
+    for attempt in 1..=3 {
+        let (_, asked) = desk.takes(&actions, s);
+        let token = sent(&asked, "prepare")[0].1;
+        let why = Refusal::Busy;
+        let refused = desk.says("rome/a", token, Answer::Refused { why }, s);
+        assert_eq!(sent(&refused, "stop"), [(host("oslo/a"), token)]);
+        assert_eq!(desk.table.1.len(), usize::from(attempt == 3));
+        s += 40;
+        for name in ["rome/a", "oslo/a"] {
+            actions = desk.hear(name, token.0, s);
+            if actions.iter().any(|action| matches!(action, Action::Commit { .. })) {
+                break;
+            }
+        }
+    }
+    let given_up = matches!(desk.table.1[..], [Outcome::GivenUp { attempts: 3, .. }]);
+    assert!(given_up, "{:?}", desk.table.1);
+}
