@@ -37,8 +37,14 @@ pub trait Measures {
     /// Begins a server for one client, which says [`Event::Listens`] when it is one.
     fn serve(&mut self, prepare: &Prepare, says: UnboundedSender<Event>);
 
-    /// Begins to measure, to be over by `until_ns` of the agent's clock.
-    fn measure(&mut self, prepare: &Prepare, until_ns: u64, says: UnboundedSender<Event>);
+    /// Begins to measure from the host `me`, to be over by `until_ns` of the agent's clock.
+    fn measure(
+        &mut self,
+        me: &HostName,
+        prepare: &Prepare,
+        until_ns: u64,
+        says: UnboundedSender<Event>,
+    );
 
     /// Ends what was begun at once.
     fn kill(&mut self);
@@ -252,7 +258,7 @@ impl<M: Measures> Going<'_, M> {
             }
             Action::Measure { prepare, until_ns } => {
                 self.is_busy = true;
-                self.measures.measure(&prepare, until_ns, self.says.clone());
+                self.measures.measure(&self.me, &prepare, until_ns, self.says.clone());
             }
             Action::Kill => self.measures.kill(),
             Action::Reply(reply) => {

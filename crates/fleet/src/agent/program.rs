@@ -16,6 +16,7 @@ use v6gap_core::family::Family;
 use v6gap_core::fleet::agent::limits::Asked;
 use v6gap_core::fleet::agent::{Ended, Event, Trouble};
 use v6gap_core::fleet::message::{Measured, Prepare};
+use v6gap_core::fleet::names::HostName;
 use v6gap_core::watch::log::Outcome;
 use v6gap_core::watch::said::{Expected, How, Said};
 use v6gap_store::{Claims, Store};
@@ -90,10 +91,16 @@ impl Measures for Program {
         self.begin(says, |runner, kill| async move { runner.serve(&prepare, &kill, &tells).await });
     }
 
-    fn measure(&mut self, prepare: &Prepare, until_ns: u64, says: UnboundedSender<Event>) {
-        let prepare = prepare.clone();
+    fn measure(
+        &mut self,
+        me: &HostName,
+        prepare: &Prepare,
+        until_ns: u64,
+        says: UnboundedSender<Event>,
+    ) {
+        let (me, prepare) = (me.clone(), prepare.clone());
         self.begin(says, move |runner, kill| async move {
-            runner.measure(&prepare, until_ns, &kill).await
+            runner.measure(&me, &prepare, until_ns, &kill).await
         });
     }
 
@@ -145,7 +152,13 @@ impl Runner {
         Ended { measured: Measured::default(), bytes, failure }
     }
 
-    async fn measure(&self, prepare: &Prepare, until_ns: u64, kill: &Notify) -> Ended {
+    async fn measure(
+        &self,
+        me: &HostName,
+        prepare: &Prepare,
+        until_ns: u64,
+        kill: &Notify,
+    ) -> Ended {
         let expected = plans::asked(&prepare.plan);
         let none = |why: String, lasting| Ended {
             measured: Measured::default(),
@@ -172,7 +185,7 @@ impl Runner {
                 unwritten = self.runs.add(run).err();
             }
         };
-        let words = client_words(prepare, &plan);
+        let words = client_words(me, prepare, &plan);
         let ended = self.run(&words, prepare, kill, &mut tell).await;
         let run = said.run().cloned();
         let measured = match run {
@@ -245,7 +258,7 @@ impl Runner {
 }
 
 /// What a client is run with.
-fn client_words(prepare: &Prepare, plan: &Path) -> Vec<String> {
+fn client_words(me: &HostName, prepare: &Prepare, plan: &Path) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let peer = prepare.peer.name.to_string();
     match &prepare.continued {
@@ -261,6 +274,8 @@ fn client_words(prepare: &Prepare, plan: &Path) -> Vec<String> {
         words.extend(first.map(|address| format!("{option}={address}")));
     }
     words.extend(port(prepare));
+    // What the matrix of the fleet reads.
+    words.push(format!("--between={me},{}", prepare.peer.name));
     words.extend(HEARD.map(str::to_owned));
     words
 }
@@ -299,6 +314,10 @@ mod tests {
     use v6gap_core::fleet::id::{JobId, Token, Word};
     use v6gap_core::fleet::message::{Peer, Role};
 
+    fn me() -> HostName {
+        "rome/a".parse().unwrap()
+    }
+
     fn prepare() -> Prepare {
         let addresses = ["2001:db8::1", "192.0.2.1", "2001:db8::2", "rome"].map(str::to_owned);
         let name = "oslo/b".parse().unwrap();
@@ -319,13 +338,13 @@ mod tests {
 
     #[test]
     fn a_client_is_a_line_that_could_be_typed_and_has_no_word_in_it() {
-        let words = client_words(&prepare(), Path::new("plan.toml")).join(" ");
-        let start = "plan run plan.toml oslo/b --v4=192.0.2.1 --v6=2001:db8::1 --port=5000 --json";
+        let words = client_words(&me(), &prepare(), Path::new("plan.toml")).join(" ");
+        let start = "plan run plan.toml oslo/b --v4=192.0.2.1 --v6=2001:db8::1 --port=5000 --between=rome/a,";
         assert!(words.starts_with(start), "{words}");
         assert!(!words.contains(prepare().word.as_str()));
         let run = v6gap_core::record::RunId::from_bits(0);
         let again = Prepare { continued: Some(run), ..prepare() };
-        let words = client_words(&again, Path::new("plan.toml")).join(" ");
+        let words = client_words(&me(), &again, Path::new("plan.toml")).join(" ");
         assert!(words.starts_with("run oslo/b --continue=000000 --v4"), "{words}");
     }
 

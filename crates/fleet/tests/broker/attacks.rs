@@ -180,7 +180,7 @@ async fn obeys_nobody_else(cluster: &Cluster, credentials: &Path, coordinator: &
     let store = Store::at(&cluster.hub.folder.join("agent"));
     let files = Files::open(&store).unwrap();
     let world = Arc::new(World::default());
-    let fake = Fake::new(&store, &files, &world, "oslo/b");
+    let fake = Fake::new(&store, &files, &world);
     let options = Options {
         credentials: credentials.to_owned(),
         service: None,

@@ -39,7 +39,6 @@ pub struct Fake {
     store: Store,
     runs: Runs,
     world: Arc<World>,
-    me: HostName,
     kill: Arc<Notify>,
 }
 
@@ -89,12 +88,11 @@ impl Drop for Fake {
 }
 
 impl Fake {
-    pub fn new(store: &Store, files: &Files, world: &Arc<World>, me: &str) -> Self {
+    pub fn new(store: &Store, files: &Files, world: &Arc<World>) -> Self {
         Fake {
             store: store.clone(),
             runs: files.runs(),
             world: Arc::clone(world),
-            me: me.parse().unwrap(),
             kill: Arc::default(),
         }
     }
@@ -129,10 +127,16 @@ impl Measures for Fake {
         });
     }
 
-    fn measure(&mut self, prepare: &Prepare, _until_ns: u64, says: UnboundedSender<Event>) {
+    fn measure(
+        &mut self,
+        me: &HostName,
+        prepare: &Prepare,
+        _until_ns: u64,
+        says: UnboundedSender<Event>,
+    ) {
         self.kill = Arc::default();
         let (kill, world) = (Arc::clone(&self.kill), Arc::clone(&self.world));
-        let (store, runs, me) = (self.store.clone(), self.runs.clone(), self.me.clone());
+        let (store, runs, me) = (self.store.clone(), self.runs.clone(), me.clone());
         let (peer, word) = (prepare.peer.name.clone(), prepare.word.as_str().to_owned());
         tokio::spawn(async move {
             let taken = world.take([&me, &peer]);

@@ -267,7 +267,7 @@ async fn agent_of(
     stop: watch::Receiver<bool>,
 ) {
     let files = Files::open(&store).unwrap();
-    let fake = Fake::new(&store, &files, &world, &name);
+    let fake = Fake::new(&store, &files, &world);
     let options = Options {
         credentials,
         service: None,
