@@ -57,7 +57,7 @@ pub async fn status(file: &Path) -> Result<Status, FleetError> {
     let letter = Letter::read(file, None)?;
     let client = connect(&Way { letter: &letter, file, hubs: &[], plaintext: true }).await?;
     // Nobody answers where there is no coordinator.
-    let answer = client.request(ASK, Vec::new().into()).await.ok();
+    let answer = client.request(ASK, "".into()).await.ok();
     let known = answer.and_then(|answer| serde_json::from_slice(&answer.payload).ok());
     let context = jetstream::new(client);
     let meshes = Bucket::of(&context, MESHES).await?.all().await?;

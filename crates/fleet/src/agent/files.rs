@@ -74,7 +74,7 @@ impl Files {
     /// If a journal cannot be read.
     pub fn kept(&self) -> Result<Vec<Kept>, FleetError> {
         let there = self.held.iter().filter(|(run, _)| self.store.has(run));
-        let kept = |(run, held): (&RunId, &u64)| {
+        let kept = |(run, held): (&RunId, &u64)| -> Result<Kept, FleetError> {
             let bytes = Store::whole_bytes(&self.store.journal_path(run))?;
             Ok(Kept { run: run.clone(), bytes, held: *held })
         };

@@ -84,6 +84,8 @@ pub struct Options {
 /// What an agent tells whoever looks at it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
+    /// It cannot come to the hub for this reason, and tries again.
+    Waits(String),
     /// It is at the hub and takes orders.
     Ready(HostName),
     /// What it does is another thing now.
@@ -124,7 +126,7 @@ pub async fn go_on<M: Measures>(
         .name
         .parse()
         .map_err(|_| FleetError::file(&options.credentials, "they are not those of an agent"))?;
-    let Some(client) = come_in(options, &letter, &mut stop).await? else { return Ok(()) };
+    let Some(client) = come_in(options, &letter, told, &mut stop).await? else { return Ok(()) };
     let orders = subscribed(&client, subject::command(&me)).await?;
     let acks = subscribed(&client, subject::ack(&me)).await?;
     let mut seed = [0; 32];
@@ -161,6 +163,7 @@ pub async fn go_on<M: Measures>(
 async fn come_in(
     options: &Options,
     letter: &Letter,
+    told: &mut dyn FnMut(Told),
     stop: &mut watch::Receiver<bool>,
 ) -> Result<Option<Client>, FleetError> {
     let file = Path::new(&options.credentials);
@@ -176,6 +179,7 @@ async fn come_in(
         if !error.may_pass() {
             return Err(error);
         }
+        told(Told::Waits(error.to_string()));
         tokio::select! {
             () = tokio::time::sleep(LOOK) => {}
             () = stopped(stop) => return Ok(None),

@@ -43,6 +43,7 @@ pub fn execute(args: &FleetAgentArgs, context: &Context) -> Result<Outcome, Fail
 
 fn line(what: &Told, quiet: bool) -> Option<String> {
     match what {
+        Told::Waits(why) => Some(format!("Waiting: {why}")),
         Told::Ready(name) => Some(format!("Ready: {name} takes orders. Ctrl-C stops it.")),
         Told::Does(_) | Told::NoOrder(_) if quiet => None,
         Told::Does(beat) => Some(does(beat)),
