@@ -128,16 +128,12 @@ pub fn feed(
 
 /// Binds the life of what `command` will start to that of the calling thread, where the system can:
 /// on Linux the kernel kills it when that thread ends, however that happens. Elsewhere what is
-/// started has to look whether its input has ended.
-pub fn bind(command: &mut Command) -> &mut Command {
+/// started has to look whether its input has ended. Ctrl-C at the terminal does not reach it.
+pub fn bind(command: &mut Command) {
+    #[cfg(unix)]
+    command.process_group(0);
     #[cfg(target_os = "linux")]
-    {
-        crate::child::bound(command, None)
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        command
-    }
+    crate::child::bound(command, None);
 }
 
 /// What a program is asked for that this process has started.
@@ -303,8 +299,9 @@ mod tests {
     #[test]
     fn what_is_bound_ends_with_the_thread_that_started_it() {
         let start = || {
-            let mut command = prepared(Path::new("/bin/sh"), &script("echo begun; exec sleep 600"));
-            bind(command.stdout(Stdio::piped())).spawn().unwrap()
+            let mut command = plain(Path::new("/bin/sh"), &script("exec sleep 600"));
+            bind(&mut command);
+            command.spawn().unwrap()
         };
         let mut child = std::thread::spawn(start).join().unwrap();
         // It waits for as long as the kernel takes.

@@ -106,7 +106,10 @@ struct Going<'a, M> {
     options: &'a Options,
     says: UnboundedSender<Event>,
     told: &'a mut dyn FnMut(Told),
+    /// Whether something of the agent's is measured, or a server waits for it.
     is_busy: bool,
+    /// Whether it was looked what is to be known of this host; before, it is closed.
+    has_looked: bool,
 }
 
 /// Has a host take part in a fleet, until `stop` says so.
@@ -151,6 +154,7 @@ pub async fn go_on<M: Measures>(
         says,
         told,
         is_busy: false,
+        has_looked: false,
     };
     (going.told)(Told::Ready(me));
     let ended = going.turn(orders, acks, heard, stop).await;
@@ -200,6 +204,11 @@ impl<M: Measures> Going<'_, M> {
         mut stop: watch::Receiver<bool>,
     ) -> Result<(), FleetError> {
         let mut look = tokio::time::interval(LOOK);
+        // The last of them opens it.
+        for event in self.look() {
+            self.has_looked = matches!(event, Event::Limits(_));
+            self.take(event).await?;
+        }
         loop {
             let wait_ns = self.machine.wake_ns().saturating_sub(now().ns);
             let events = tokio::select! {
@@ -217,12 +226,17 @@ impl<M: Measures> Going<'_, M> {
                 () = stopped(&mut stop) => return Ok(()),
             };
             for event in events {
-                self.is_busy &= !matches!(event, Event::Ended(_));
-                for action in self.machine.step(event, now()) {
-                    self.act(action).await?;
-                }
+                self.take(event).await?;
             }
         }
+    }
+
+    async fn take(&mut self, event: Event) -> Result<(), FleetError> {
+        self.is_busy &= !matches!(event, Event::Ended(_));
+        for action in self.machine.step(event, now()) {
+            self.act(action).await?;
+        }
+        Ok(())
     }
 
     fn order(&mut self, message: &[u8]) -> Option<Event> {
@@ -247,10 +261,9 @@ impl<M: Measures> Going<'_, M> {
     /// What is to be known of this host at this moment.
     fn look(&self) -> Vec<Event> {
         let limits = self.files.limits(self.options.limits.as_deref());
-        let mut events = vec![Event::Limits(limits), Event::Disk(self.files.free_bytes())];
         // What the agent itself has measured is not somebody else's.
-        events.push(Event::Taken(!self.is_busy && self.measures.is_taken()));
-        events
+        let taken = !self.is_busy && self.measures.is_taken();
+        vec![Event::Disk(self.files.free_bytes()), Event::Taken(taken), Event::Limits(limits)]
     }
 
     async fn act(&mut self, action: Action) -> Result<(), FleetError> {
@@ -282,7 +295,9 @@ impl<M: Measures> Going<'_, M> {
     async fn beat(&mut self, mut beat: Heartbeat) {
         beat.program.clone_from(&self.options.program);
         beat.addresses = addresses(&self.options.addresses);
-        (self.told)(Told::Does(Box::new(beat.clone())));
+        if self.has_looked {
+            (self.told)(Told::Does(Box::new(beat.clone())));
+        }
         self.say(subject::heartbeat(&self.me), &beat).await;
     }
 
