@@ -129,6 +129,7 @@ pub fn feed(
 /// Binds the life of what `command` will start to that of the calling thread, where the system can:
 /// on Linux the kernel kills it when that thread ends, however that happens. Elsewhere what is
 /// started has to look whether its input has ended. Ctrl-C at the terminal does not reach it.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "there is nothing to bind it by"))]
 pub fn bind(command: &mut Command) {
     #[cfg(unix)]
     command.process_group(0);
