@@ -1,7 +1,9 @@
-//! A fleet of the real program with a real nats-server, as docs/fleet.md says how it is made: a hub,
-//! two agents on this host, one job between them, and its result in the archive; then all is ended.
+//! A fleet of the real program with a real nats-server, as docs/fleet.md says how it is made: a
+//! hub, two agents on this host, one job between them, and its result in the archive; then all is
+//! ended.
 //!
-//! The server is that of `cargo xtask truth --setup`, or the system's. Without one it says `SKIPPED`.
+//! The server is that of `cargo xtask truth --setup`, or the system's. Without one it says
+//! `SKIPPED`.
 
 mod programs;
 #[path = "../cli/support.rs"]

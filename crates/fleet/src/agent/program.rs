@@ -339,7 +339,8 @@ mod tests {
     #[test]
     fn a_client_is_a_line_that_could_be_typed_and_has_no_word_in_it() {
         let words = client_words(&me(), &prepare(), Path::new("plan.toml")).join(" ");
-        let start = "plan run plan.toml oslo/b --v4=192.0.2.1 --v6=2001:db8::1 --port=5000 --between=rome/a,";
+        let start = "plan run plan.toml oslo/b --v4=192.0.2.1 --v6=2001:db8::1 --port=5000 \
+                     --between=rome/a,oslo/b --json";
         assert!(words.starts_with(start), "{words}");
         assert!(!words.contains(prepare().word.as_str()));
         let run = v6gap_core::record::RunId::from_bits(0);

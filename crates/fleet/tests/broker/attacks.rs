@@ -1,5 +1,5 @@
-//! What an agent's credentials do not give: each attack is tried with those of rome/a, against oslo/b
-//! and the hub. It is looked at what comes of it, not at what the server says of it.
+//! What an agent's credentials do not give: each attack is tried with those of rome/a, against
+//! oslo/b and the hub. It is looked at what comes of it, not at what the server says of it.
 
 use crate::cluster::{Cluster, block_on, client};
 use crate::fake::{Fake, World};

@@ -14,7 +14,8 @@ use v6gap_fleet::nats::connect::{Way, connect};
 /// Where `cargo xtask truth --setup` installs the server.
 const INSTALLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/nats/bin/nats-server");
 
-/// Longest that anything is waited for; what was sent and not acknowledged is sent again after 150 s.
+/// Longest that anything is waited for; what was sent and not acknowledged is sent again after 150
+/// s.
 const PATIENCE: Duration = Duration::from_secs(400);
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);

@@ -1,5 +1,5 @@
-//! Measuring that is made up: it takes its time, and leaves a journal. What is under way at each host
-//! is written down, so that two at once are seen.
+//! Measuring that is made up: it takes its time, and leaves a journal. What is under way at each
+//! host is written down, so that two at once are seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};

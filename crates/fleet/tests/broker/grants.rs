@@ -1,5 +1,5 @@
-//! Grants under contention: of two who want the same host at once one gets it, and a batch of which a
-//! key is taken takes none.
+//! Grants under contention: of two who want the same host at once one gets it, and a batch of which
+//! a key is taken takes none.
 
 use crate::cluster::{Cluster, block_on, client};
 use std::collections::BTreeMap;
@@ -69,7 +69,8 @@ async fn contention(one: &Grants, other: &Grants) {
     }
 }
 
-/// A key with a time to live is gone after it, one that is renewed is not, and both can be taken anew.
+/// A key with a time to live is gone after it, one that is renewed is not, and both can be taken
+/// anew.
 async fn expiry(grants: &Grants) {
     let key = Key::Leader;
     let batch = |expected| Batch { puts: vec![put(key.clone(), expected, Some(1_000_000_000))] };

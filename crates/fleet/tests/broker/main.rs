@@ -2,7 +2,8 @@
 //! credentials do not give, grants that two coordinators ask for at once, and many agents whose
 //! measuring is made up, with parts killed and put to sleep.
 //!
-//! The server is that of `cargo xtask truth --setup`, or the system's. Without one it says `SKIPPED`.
+//! The server is that of `cargo xtask truth --setup`, or the system's. Without one it says
+//! `SKIPPED`.
 
 mod attacks;
 mod cluster;

@@ -1,6 +1,6 @@
-//! Many agents in one process, with the true transport and machines, on three nodes; measuring is made
-//! up. Parts are killed and put to sleep meanwhile. No host has two measurements at once, and every
-//! run that came to its end is in the archive. What it took is printed.
+//! Many agents in one process, with the true transport and machines, on three nodes; measuring is
+//! made up. Parts are killed and put to sleep meanwhile. No host has two measurements at once, and
+//! every run that came to its end is in the archive. What it took is printed.
 
 use crate::cluster::{Cluster, block_on, memory, until};
 use crate::fake::{Fake, World};
