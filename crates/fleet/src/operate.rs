@@ -5,7 +5,7 @@ use crate::error::FleetError;
 use crate::letter::Letter;
 use crate::nats::connect::{Way, connect};
 use crate::nats::grants::Grants;
-use crate::nats::keys::Bucket;
+use crate::nats::keys::{Bucket, key_of, name_of};
 use crate::rights::ASK;
 use async_nats::jetstream;
 use std::path::Path;
@@ -46,7 +46,7 @@ async fn put(file: &Path, name: &str, text: Vec<u8>) -> Result<(), FleetError> {
     let letter = Letter::read(file, None)?;
     let client = connect(&Way { letter: &letter, file, hubs: &[], plaintext: true }).await?;
     let context = jetstream::new(client);
-    Bucket::of(&context, MESHES).await?.put(name, text).await
+    Bucket::of(&context, MESHES).await?.put(&key_of(name), text).await
 }
 
 /// Looks how a fleet does.
@@ -67,7 +67,7 @@ pub async fn status(file: &Path) -> Result<Status, FleetError> {
     let mut status = Status {
         known,
         jobs: Vec::new(),
-        meshes: meshes.into_iter().map(|(name, _)| name).collect(),
+        meshes: meshes.iter().filter_map(|(key, _)| name_of(key)).collect(),
         visits: visits.iter().filter_map(|(_, text)| serde_json::from_slice(text).ok()).collect(),
     };
     for entry in entries {

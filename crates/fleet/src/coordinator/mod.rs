@@ -13,7 +13,7 @@ use crate::hub::invite::Invited;
 use crate::letter::Letter;
 use crate::nats::connect::{Way, connect};
 use crate::nats::grants::Grants;
-use crate::nats::keys::Bucket;
+use crate::nats::keys::{Bucket, name_of};
 use crate::nats::streams::{self, bucket_subject};
 use crate::now::{now, stopped};
 use crate::orders::Writer;
@@ -35,6 +35,12 @@ use v6gap_core::fleet::work::{Outcome, Work};
 
 /// Random bytes of what a coordinator calls itself.
 const NAME_BYTES: usize = 8;
+
+/// How long one that ends waits for the broker's word that another one may lead.
+const PARTING: Duration = Duration::from_secs(2);
+
+/// How old the list of who is invited may be, in ns.
+const LIST_NS: u64 = 5_000_000_000;
 
 /// What a coordinator tells whoever looks at it.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,8 +100,8 @@ struct Going<'a> {
     state: Bucket,
     writer: Writer,
     folder: PathBuf,
-    /// Public keys for which words are sealed.
-    seals: BTreeMap<HostName, String>,
+    /// Public keys for which words are sealed, and when they were read, in ns.
+    seals: (BTreeMap<HostName, String>, u64),
     /// What agents said last, and when by this host's clock, in ns.
     heard: BTreeMap<HostName, (Heartbeat, u64)>,
     says: UnboundedSender<Event>,
@@ -136,13 +142,13 @@ pub async fn go_on(
         client,
         writer: Writer { jobs: keys.jobs, seals: keys.seals },
         folder: hub.folder.clone(),
-        seals: BTreeMap::new(),
+        seals: (BTreeMap::new(), 0),
         heard: BTreeMap::new(),
         says,
         told,
     };
-    for (name, text) in applied.all().await? {
-        going.apply(&name, &text).await?;
+    for (key, text) in applied.all().await? {
+        going.apply(&key, &text).await?;
     }
     (going.told)(Told::Ready);
     going.turn(listened, events, stop).await
@@ -197,8 +203,8 @@ impl Going<'_> {
                 mesh = listened.meshes.next() => match mesh {
                     Some(message) => {
                         let start = bucket_subject(MESHES, "");
-                        if let Some(name) = message.subject.strip_prefix(start.as_str()) {
-                            self.apply(name, &message.payload).await?;
+                        if let Some(key) = message.subject.strip_prefix(start.as_str()) {
+                            self.apply(key, &message.payload).await?;
                         }
                         Some(Event::Time)
                     }
@@ -208,8 +214,11 @@ impl Going<'_> {
                 () = tokio::time::sleep(Duration::from_nanos(wait_ns)) => Some(Event::Time),
                 () = stopped(&mut stop) => {
                     // Another one may lead at once, and what runs goes on.
+                    let leads = self.machine.leads();
                     self.step(Event::Retire).await;
-                    let _ = self.client.flush().await;
+                    if leads {
+                        let _ = tokio::time::timeout(PARTING, events.recv()).await;
+                    }
                     return Ok(());
                 }
             };
@@ -265,7 +274,8 @@ impl Going<'_> {
             Action::Send(command) => self.send(&command).await,
             Action::Came { work, outcome, .. } => {
                 if let Outcome::Measured { run } = &outcome {
-                    self.visited(&work, run.clone()).await;
+                    let visited = Visited::new(&work, run.clone(), now().wall.unix_ns);
+                    drop(tokio::spawn(keep(self.state.clone(), visited)));
                 }
                 (self.told)(Told::Came { work, outcome });
             }
@@ -275,27 +285,21 @@ impl Going<'_> {
 
     /// Gives an order. One that does not arrive is known by the answer that does not come.
     async fn send(&mut self, command: &Command) {
-        if !self.seals.contains_key(&command.to) {
-            // Somebody was invited since.
-            self.seals = Invited::read(&self.folder).map(|all| all.seals()).unwrap_or_default();
+        let now_ns = now().ns;
+        if now_ns.saturating_sub(self.seals.1) > LIST_NS {
+            // Somebody may have been invited since, or anew with another key.
+            let seals = Invited::read(&self.folder).map(|all| all.seals());
+            self.seals = (seals.unwrap_or_default(), now_ns);
         }
-        let Some(seal) = self.seals.get(&command.to) else { return };
+        let Some(seal) = self.seals.0.get(&command.to) else { return };
         if let Ok(message) = self.writer.write(command, seal) {
             let _ = self.client.publish(subject::command(&command.to), message.into()).await;
         }
     }
 
-    /// Has down when a path was measured. What is lost of it is measured once more.
-    async fn visited(&self, work: &Work, run: Option<v6gap_core::record::RunId>) {
-        let visited = Visited::new(work, run, now().wall.unix_ns);
-        if let Ok(text) = serde_json::to_vec(&visited) {
-            let _ = self.state.put(&visited.key(), text).await;
-        }
-    }
-
     /// A mesh plan was applied, or taken away if there is no text.
-    async fn apply(&mut self, name: &str, text: &[u8]) -> Result<(), FleetError> {
-        let name = name.to_owned();
+    async fn apply(&mut self, key: &str, text: &[u8]) -> Result<(), FleetError> {
+        let Some(name) = name_of(key) else { return Ok(()) };
         if text.is_empty() {
             self.meshes.set(&name, None);
             (self.told)(Told::Applied { name, paths: None });
@@ -329,6 +333,13 @@ impl Going<'_> {
             self.addresses = addresses;
         }
         Ok(())
+    }
+}
+
+/// Has down when a path was measured. What is lost of it is measured once more.
+async fn keep(state: Bucket, visited: Visited) {
+    if let Ok(text) = serde_json::to_vec(&visited) {
+        let _ = state.put(&visited.key(), text).await;
     }
 }
 

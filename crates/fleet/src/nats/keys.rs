@@ -4,7 +4,18 @@ use super::streams::{bucket_stream, bucket_subject};
 use crate::error::FleetError;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream};
+use data_encoding::BASE64URL_NOPAD;
 use futures_util::TryStreamExt;
+
+/// The key for what people call something: names may have any letters, keys may not.
+pub fn key_of(name: &str) -> String {
+    BASE64URL_NOPAD.encode(name.as_bytes())
+}
+
+/// What is called so by a key; nothing if it is of another program.
+pub fn name_of(key: &str) -> Option<String> {
+    String::from_utf8(BASE64URL_NOPAD.decode(key.as_bytes()).ok()?).ok()
+}
 
 /// A bucket.
 #[derive(Debug, Clone)]
@@ -63,5 +74,20 @@ impl Bucket {
         }
         found.sort();
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_has_a_key_and_a_key_its_name() {
+        for name in ["all", "my mesh", "a.b.>", "\u{e9} *"] {
+            let key = key_of(name);
+            assert!(!key.contains(['.', ' ', '*', '>']), "{key}");
+            assert_eq!(name_of(&key).as_deref(), Some(name));
+        }
+        assert_eq!(name_of("a.b"), None);
     }
 }
