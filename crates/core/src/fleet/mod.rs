@@ -62,9 +62,9 @@ pub const CLOCK_NS_MAX: u64 = 60 * SECOND_NS;
 /// How long a coordinator holds hosts and links of a job that takes `longest_ns` at most and of
 /// whose end nothing is heard, in ns.
 ///
-/// *Start* is said within [`PREPARE_NS`] of the grant, counts for [`READY_NS`] by the agent's clock,
-/// and what it starts is killed after `longest_ns` and gone [`KILL_NS`] later: so whatever goes
-/// wrong, it is over then.
+/// *Start* is said within [`PREPARE_NS`] of the grant, counts for [`READY_NS`] by the agent's
+/// clock, and what it starts is killed after `longest_ns` and gone [`KILL_NS`] later: so whatever
+/// goes wrong, it is over then.
 pub const fn hold_ns(longest_ns: u64) -> u64 {
     let sum = (PREPARE_NS + READY_NS + KILL_NS).saturating_add(longest_ns);
     sum.saturating_add(longest_ns / DRIFT)

@@ -5,8 +5,8 @@ use crate::record::RunId;
 use alloc::format;
 use alloc::string::String;
 
-/// Bucket of grants. Its stream allows atomic batches and a time to live for each message, keeps one
-/// value a key, and is read by the leader of its replicas alone (no direct get).
+/// Bucket of grants. Its stream allows atomic batches and a time to live for each message, keeps
+/// one value a key, and is read by the leader of its replicas alone (no direct get).
 pub const GRANTS: &str = "grants";
 /// Bucket of plans that are applied, by their names.
 pub const MESHES: &str = "meshes";

@@ -99,8 +99,8 @@ pub enum Outcome {
 
 /// Whoever decides what is measured next: the timetable of a mesh.
 pub trait Timetable {
-    /// The work that is to begin now, among what is due and `is_free`; `None` if there is none. It is
-    /// under way from then on, until [`Timetable::came`] is called for it.
+    /// The work that is to begin now, among what is due and `is_free`; `None` if there is none. It
+    /// is under way from then on, until [`Timetable::came`] is called for it.
     fn next(&mut self, now: Now, is_free: &dyn Fn(&Work) -> bool) -> Option<Work>;
 
     /// Work that [`Timetable::next`] gave came out so.

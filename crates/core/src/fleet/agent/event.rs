@@ -25,8 +25,8 @@ pub enum Event {
     },
     /// The server that was begun listens.
     Listens,
-    /// What was begun by [`Action::Serve`] or [`Action::Measure`] is over, in any way, and
-    /// everything that it measured is on the disk.
+    /// What was begun last by [`Action::Serve`] or [`Action::Measure`] is over, in any way, and
+    /// everything that it measured is on the disk. Said once for each.
     Ended(Box<Ended>),
     /// Whether something that is not this agent's is measured on the host, or is about to be.
     Taken(bool),

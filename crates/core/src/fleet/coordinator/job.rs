@@ -13,8 +13,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use rand_core::Rng;
 
-/// How long a failed attempt is behind the next one, in ns, and the next one's twice as long; longer
-/// than an agent stays ready for what nobody starts.
+/// How long the second attempt waits after the first one failed, in ns; the third waits twice as
+/// long. Longer than an agent stays ready for what nobody starts.
 const AGAIN_NS: u64 = 15 * SECOND_NS;
 
 /// What one of the hosts of a job does for it.

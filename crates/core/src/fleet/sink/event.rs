@@ -23,8 +23,8 @@ pub enum Event {
         message: u64,
         /// What it is.
         header: Box<ChunkHeader>,
-        /// Bytes of that run's journal that are on the archive's disk, as the disk says; 0 if it has
-        /// none of it.
+        /// Bytes of that run's journal that are on the archive's disk, as the disk says; 0 if it
+        /// has none of it.
         on_disk: u64,
     },
     /// What [`Action::Append`] said is on the disk, synced, with the run's line of the index; or it

@@ -1,9 +1,10 @@
 //! The sink: has the archive take what agents send, and says what it has.
 //!
-//! A journal only grows, and a part of one says where in it it begins. So a run in the archive is
-//! told by the length of its journal there: what comes twice, from two attempts or in other parts
-//! adds only what is behind that, and what comes too early waits. Nothing is said to be there before
-//! it is on the disk. The machine keeps nothing that the disk does not have, so it may die any time.
+//! A journal only grows, and a part of one says where in it it begins. So how much of a run the
+//! archive has is told by the length of its journal there: what comes twice, from two attempts or
+//! in other parts adds only what is behind that, and what comes too early waits. Nothing is said to
+//! be there before it is on the disk. The machine keeps nothing that the disk does not have, so it
+//! may die any time.
 
 mod event;
 #[cfg(test)]
