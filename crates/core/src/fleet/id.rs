@@ -20,7 +20,7 @@ pub struct JobId(Arc<str>);
 
 /// The text is no identifier of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the identifier of a job has {JOB_LETTERS} letters and digits")]
+#[error("the identifier of a job has {} letters and digits", JOB_LETTERS)]
 pub struct NotAJob;
 
 impl JobId {

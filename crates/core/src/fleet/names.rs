@@ -16,7 +16,7 @@ pub const LETTERS_MAX: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotAName {
     /// A part has another letter, none or too many.
-    #[error("a name has 1 to {LETTERS_MAX} of a-z, 0-9 and -, the first and the last of them no -")]
+    #[error("a name has 1 to {} of a-z, 0-9 and -, its first and last no -", LETTERS_MAX)]
     Part,
     /// A host's name has two parts.
     #[error("a host is called SITE/HOST, as in rome/lab-a")]

@@ -68,12 +68,10 @@ impl Coordinator {
     fn job_at(&self, host: &HostName, token: Token) -> Option<(JobId, Role)> {
         let id = self.by_token.get(&token)?;
         let record = &self.jobs.get(id)?.record;
-        let role = match () {
-            () if record.from == *host => Role::Client,
-            () if record.to == *host && record.to_is_agent => Role::Server,
-            () => return None,
-        };
-        Some((id.clone(), role))
+        if record.from == *host {
+            return Some((id.clone(), Role::Client));
+        }
+        (record.to == *host && record.to_is_agent).then(|| (id.clone(), Role::Server))
     }
 }
 
