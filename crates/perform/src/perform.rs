@@ -110,7 +110,8 @@ fn measure(
         ends.target = target.clone();
         asked = Some(session);
     }
-    // Which paths of a fleet are worse is told from the routers on them. A session would wait for that.
+    // Which paths of a fleet are worse is told from the routers on them. Before the session, which
+    // would wait for that.
     let is_new = job.continued.is_none() && job.between.is_some();
     let hops = if is_new { way(ends.target.addresses, ends.target.local) } else { None };
     let measuring = ends.measuring(job);

@@ -31,7 +31,8 @@ pub struct RunHeader {
     /// What the run is part of, in the words of whoever asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// The names of both hosts in their fleet, as SITE/HOST, the client's first; none outside of one.
+    /// The names of both hosts in their fleet, as SITE/HOST, the client's first; none outside of
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between: Option<[String; 2]>,
     /// Start, in ns since the Unix epoch.
@@ -49,8 +50,8 @@ pub struct RunHeader {
     /// Addresses of the client that were asked for; those used are in every trial.
     #[serde(default)]
     pub bind: PerFamily<Option<IpAddr>>,
-    /// The way to the far end, by the distance of its routers: where that does not run this program,
-    /// or is of the same fleet.
+    /// The way to the far end, by the distance of its routers: where that does not run this
+    /// program, or is of the same fleet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hops: Option<PerFamily<Vec<Rung>>>,
     /// How large packets may be on that way.

@@ -75,7 +75,7 @@ fn wide(of: &Matrix) -> String {
 }
 
 fn line(names: usize, head: &str, cells: &[String], widths: &[usize]) -> String {
-    let cells = cells.iter().zip(widths).map(|(cell, width)| format!("  {cell:<width$}"));
+    let cells = cells.iter().zip(widths).map(|(cell, &width)| format!("  {cell:<width$}"));
     let line = format!("{head:<names$}{}", cells.collect::<String>());
     line.trim_end().to_owned() + "\n"
 }
