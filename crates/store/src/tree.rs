@@ -1,5 +1,5 @@
-//! A folder of runs that somebody else put there, as an archive does: below folders by day and site,
-//! or next to each other. It is read and never written to.
+//! A folder of runs that somebody else put there, as an archive does: below folders by day and
+//! site, or next to each other. It is read and never written to.
 
 use crate::index::{Judge, Keep};
 use crate::journal::read_stored;
@@ -40,8 +40,9 @@ struct Wanted<'a> {
     judge: Judge<'a>,
 }
 
-/// The runs below `root` that began at `since_unix_ns` or later and that `keep` names. One without a
-/// summary that fits is judged by its journal. A folder by day that was over before is passed over.
+/// The runs below `root` that began at `since_unix_ns` or later and that `keep` names. One without
+/// a summary that fits is judged by its journal. A folder by day that was over before is passed
+/// over.
 ///
 /// # Errors
 /// If `root` cannot be read.

@@ -1,6 +1,6 @@
-//! What paths that are worse have in common: routers on the way, hosts, sites. Each is a property of
-//! paths; Fisher's exact test says whether the worse ones have it more often than chance lets them,
-//! and Holm's correction that so many were asked.
+//! What paths that are worse have in common: routers on the way, hosts, sites. Each is a property
+//! of paths; Fisher's exact test says whether the worse ones have it more often than chance lets
+//! them, and Holm's correction that so many were asked.
 
 use super::{Cell, Matrix};
 use crate::analysis::Verdict;
