@@ -7,8 +7,8 @@
 //! visit takes until it says that the visit ended.
 
 mod budgets;
-mod late;
 mod queues;
+mod tasks;
 mod works;
 
 pub use works::{MeshTimetable, Planned};
@@ -81,8 +81,6 @@ pub struct Order {
     /// Hosts, and behind them links.
     taken: Vec<Taken>,
     budgets: Budgets,
-    /// Tasks that resources are kept free for.
-    reserving: BTreeSet<u32>,
     /// How often a visit was looked at.
     #[cfg(test)]
     pub(crate) looked: usize,
@@ -128,18 +126,8 @@ enum State {
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
     by: Option<u32>,
-    /// The task that it is kept free for.
-    kept_for: Option<u32>,
     /// Work that waits for it, in ns.
     work_ns: u64,
-}
-
-/// What is in the way of a visit, and where it waits for that.
-#[derive(Debug, Clone, Copy)]
-struct Obstacle {
-    place: usize,
-    /// Whether it ends when another visit does.
-    passes: bool,
 }
 
 impl Order {
@@ -169,7 +157,6 @@ impl Order {
             queues,
             taken: vec![Taken::default(); hosts + links],
             budgets: Budgets::new(budgets, now.day()),
-            reserving: BTreeSet::new(),
             #[cfg(test)]
             looked: 0,
             measures,
@@ -233,7 +220,6 @@ impl Order {
         self.fall_due(now.unix_ns);
         let awake = |of: &Of| !of.quiet.touches(now, of.slot.longest_ns);
         let awake: Vec<bool> = self.measures.iter().map(awake).collect();
-        self.keep_nothing_for_sleepers(&awake);
         while let Some((key, place, measure)) = self.first(now.unix_ns, &awake) {
             #[cfg(test)]
             {
@@ -252,10 +238,7 @@ impl Order {
                     return self.begin(task, now.unix_ns);
                 }
                 None => self.put_off(task, key, now.unix_ns.saturating_add(AGAIN_NS)),
-                Some(obstacle) => {
-                    self.keep_if_late(task, obstacle, now.unix_ns);
-                    self.wait_at(obstacle.place, key);
-                }
+                Some(obstacle) => self.wait_at(obstacle, key),
             }
         }
         None
@@ -279,7 +262,8 @@ impl Order {
             if let Some(taken) = self.taken.get_mut(resource) {
                 taken.by = None;
             }
-            self.freed(resource);
+            // What waited for it is looked at.
+            self.queues.open(1 + resource);
         }
         self.drop_unless_running(task);
     }
@@ -383,7 +367,6 @@ impl Order {
 
     /// A visit that was taken out of where it waited is not asked for before that time.
     fn put_off(&mut self, task: u32, key: Key, again_ns: u64) {
-        // It is not what is late: whatever is in the way, it may last.
         self.wait_at(ALL, key);
         self.take_out(task);
         self.rest(task, Some(again_ns));
@@ -398,23 +381,19 @@ impl Order {
         about(work.max().unwrap_or(0))
     }
 
-    fn obstacle(&self, task: u32) -> Option<Obstacle> {
+    /// The place of what is in the way of a visit, if anything is.
+    fn obstacle(&self, task: u32) -> Option<usize> {
         let of = self.task(task)?;
-        for resource in &of.takes {
-            let taken = self.taken.get(*resource)?;
-            let is_kept = taken.kept_for.is_some_and(|by| by != task);
-            if taken.by.is_some() || is_kept {
-                return Some(Obstacle { place: 1 + resource, passes: true });
-            }
+        let is_taken = |at: &&usize| self.taken.get(**at).is_some_and(|taken| taken.by.is_some());
+        if let Some(resource) = of.takes.iter().find(is_taken) {
+            return Some(1 + resource);
         }
         let bytes = self.measures.get(of.visit.measure)?.slot.bytes;
         let spent = of.carried_by.iter().find(|link| !self.budgets.bears(**link, bytes));
-        let place = |link: &usize| 1 + self.taken.len() + link;
-        spent.map(|link| Obstacle { place: place(link), passes: false })
+        spent.map(|link| 1 + self.taken.len() + link)
     }
 
     fn begin(&mut self, task: u32, now_ns: u64) -> Option<Visit> {
-        self.keep_nothing_for(task);
         let of = self.task_mut(task)?;
         of.state = State::Running(now_ns);
         let (visit, takes, carried_by) = (of.visit, of.takes.clone(), of.carried_by.clone());
@@ -428,24 +407,6 @@ impl Order {
         }
         carried_by.iter().for_each(|link| self.budgets.spend(*link, slot.bytes));
         Some(visit)
-    }
-
-    /// A host or link is free: what waited for it is looked at.
-    fn freed(&mut self, resource: usize) {
-        let Some(taken) = self.taken.get(resource).copied() else { return };
-        match taken.kept_for {
-            None if taken.by.is_none() => self.queues.open(1 + resource),
-            // It alone is looked at, wherever it waits: for all others this is not free.
-            Some(task) => {
-                if let Some(State::Waiting(place, key)) = self.task(task).map(|of| of.state)
-                    && let Some(measure) = self.task(task).map(|of| of.visit.measure)
-                {
-                    self.queues.remove(place, measure, key);
-                    self.wait_at(ALL, key);
-                }
-            }
-            None => {}
-        }
     }
 }
 

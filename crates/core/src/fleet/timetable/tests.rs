@@ -227,8 +227,8 @@ fn what_others_keep_from_being_made_is_asked_for_again() {
     assert!(!visits.contains(&visit));
 }
 
-/// Light visits that want every host all the time leave no moment at which two hosts and their
-/// links are free together, but for one that is late.
+/// Light visits that want every host all the time leave some for what takes two hosts and their
+/// links at once.
 #[test]
 fn what_takes_much_is_not_starved_by_what_takes_little() {
     let names: Vec<String> = (0..10).map(|at| alloc::format!("s{at}/h")).collect();
@@ -260,7 +260,7 @@ fn what_takes_much_is_not_starved_by_what_takes_little() {
         }
         most = most.max(order.overdue(1, at(now).unix_ns).unwrap());
     }
-    assert!(most < 4.0, "{most} periods");
+    assert!(most < 2.5, "{most} periods");
 }
 
 #[test]

@@ -1,12 +1,6 @@
-//! Visits that come and go, and those that wait too long: what takes hosts and links at once would
-//! find them all free only by chance where each is wanted by others all the time, so for one that
-//! is late they are kept free.
+//! Visits that come and go, as the mesh changes and the days of its samples.
 
-use super::{Class, Obstacle, Order, State, Task, Visit};
-use alloc::vec::Vec;
-
-/// From so many periods after the last one on a visit is late.
-const LATE: u64 = 2;
+use super::{Class, Order, State, Task, Visit};
 
 impl Order {
     pub(super) fn task(&self, task: u32) -> Option<&Task> {
@@ -70,7 +64,6 @@ impl Order {
                         taken.work_ns = taken.work_ns.saturating_sub(longest_ns);
                     }
                 }
-                self.keep_nothing_for(task);
             }
             State::Running(_) | State::Gone => {}
         }
@@ -89,56 +82,5 @@ impl Order {
         }
         self.by_visit.remove(&visit);
         self.spare.push(task);
-    }
-
-    /// Keeps all that a late visit takes free for it, if what is in its way passes and none of it
-    /// is kept for another one.
-    pub(super) fn keep_if_late(&mut self, task: u32, obstacle: Obstacle, now_ns: u64) {
-        if !obstacle.passes {
-            self.keep_nothing_for(task);
-            return;
-        }
-        let Some(of) = self.task(task) else { return };
-        let every_ns = self.measures.get(of.visit.measure).map_or(u64::MAX, |of| of.every_ns);
-        let late_ns = of.last_ns.saturating_add(every_ns.saturating_mul(LATE));
-        // Two hosts are found free together often enough.
-        if now_ns < late_ns || of.takes.len() <= 2 || self.reserving.contains(&task) {
-            return;
-        }
-        let takes = of.takes.clone();
-        let free = |at: &usize| self.taken.get(*at).is_some_and(|taken| taken.kept_for.is_none());
-        if takes.iter().all(free) {
-            for resource in takes {
-                if let Some(taken) = self.taken.get_mut(resource) {
-                    taken.kept_for = Some(task);
-                }
-                self.queues.close(1 + resource);
-            }
-            self.reserving.insert(task);
-        }
-    }
-
-    /// Nothing is kept free for this visit any more.
-    pub(super) fn keep_nothing_for(&mut self, task: u32) {
-        if !self.reserving.remove(&task) {
-            return;
-        }
-        let takes = self.task(task).map_or_else(Vec::new, |of| of.takes.clone());
-        for resource in takes {
-            if let Some(taken) = self.taken.get_mut(resource) {
-                taken.kept_for = None;
-            }
-            self.freed(resource);
-        }
-    }
-
-    /// In its quiet hours a measurement keeps nothing free.
-    pub(super) fn keep_nothing_for_sleepers(&mut self, awake: &[bool]) {
-        let sleeps = |task: &u32| {
-            let measure = self.task(*task).map(|of| of.visit.measure);
-            measure.and_then(|at| awake.get(at)).is_some_and(|awake| !awake)
-        };
-        let sleepers: Vec<u32> = self.reserving.iter().copied().filter(sleeps).collect();
-        sleepers.into_iter().for_each(|task| self.keep_nothing_for(task));
     }
 }
