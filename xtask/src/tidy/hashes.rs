@@ -12,7 +12,7 @@ pub(super) struct Format {
     pub label: &'static str,
 }
 
-const FORMATS: [Format; 2] = [
+const FORMATS: [Format; 3] = [
     Format {
         folder: "crates/core/src/wire",
         document: "docs/protocol.md",
@@ -22,6 +22,11 @@ const FORMATS: [Format; 2] = [
         folder: "crates/core/src/record",
         document: "docs/record.md",
         label: "Hash of the record definitions:",
+    },
+    Format {
+        folder: "crates/core/src/fleet/message",
+        document: "docs/fleet.md",
+        label: "Hash of the fleet's messages:",
     },
 ];
 

@@ -15,6 +15,9 @@ use v6gap_core::fleet::work::Now;
 use v6gap_core::fleet::{DISK_BYTES_MIN, REQUEST_NS, coordinator};
 use v6gap_core::record::RunId;
 
+/// How long a clock stands at most, with a bug.
+const STANDS_NS: u64 = 100 * SECOND;
+
 /// What an agent has begun.
 pub struct Child {
     pub process: u64,
@@ -50,6 +53,8 @@ pub struct AgentNode {
     /// With a bug: how far behind its clock is, and since when it stands.
     lag_ns: u64,
     stands_ns: Option<u64>,
+    /// Whether it has stood for long enough.
+    stood: bool,
 }
 
 impl Disk {
@@ -83,6 +88,7 @@ impl AgentNode {
             full: false,
             lag_ns: 0,
             stands_ns: None,
+            stood: false,
         }
     }
 
@@ -101,24 +107,28 @@ impl AgentNode {
     }
 
     /// When its clock will show that, by true time.
-    fn when(&self, ns: u64, bug: Option<Bug>) -> u64 {
+    fn when(&self, ns: u64, true_ns: u64, bug: Option<Bug>) -> u64 {
         match bug {
+            _ if self.stands_ns.is_some() => true_ns + SECOND,
             Some(Bug::WallDeadline) => self.process.clock.when_wall(ns),
             _ => self.process.clock.when_boot(ns.saturating_add(self.lag_ns)),
         }
     }
 
-    /// With a bug its clock stands while it is ready.
+    /// With a bug its clock stands while it is ready, but not for ever.
     fn stand(&mut self, true_ns: u64) {
         let ready = matches!(self.process.machine.state(), State::Ready { .. });
         let boot_ns = self.process.clock.boot_ns(true_ns);
-        match (ready, self.stands_ns) {
-            (true, None) => self.stands_ns = Some(boot_ns - self.lag_ns),
-            (false, Some(since)) => {
-                self.lag_ns = boot_ns - since;
-                self.stands_ns = None;
+        match self.stands_ns {
+            None if ready && !self.stood => self.stands_ns = Some(boot_ns - self.lag_ns),
+            None => self.stood &= ready,
+            Some(since_ns) => {
+                let long = boot_ns - self.lag_ns - since_ns > STANDS_NS;
+                if !ready || long {
+                    (self.lag_ns, self.stands_ns) = (boot_ns - since_ns, None);
+                    self.stood = ready;
+                }
             }
-            (true, Some(_)) | (false, None) => {}
         }
     }
 }
@@ -188,7 +198,7 @@ impl World {
             }
         }
         let (now, bug, node) = (self.now, self.bug, &mut self.agents[at]);
-        let wake_ns = node.when(node.process.machine.wake_ns(), bug);
+        let wake_ns = node.when(node.process.machine.wake_ns(), now, bug);
         if let Some(in_ns) = node.process.wake_at(wake_ns, now) {
             self.push(in_ns, Ev::Wake(Node::Agent(at)));
         }
@@ -263,7 +273,7 @@ impl World {
         self.note(|| format!("a{at} is up"));
         let node = &mut self.agents[at];
         node.process.machine = machine(&node.name, &node.disk, &mut self.random);
-        (node.lag_ns, node.stands_ns) = (0, None);
+        (node.lag_ns, node.stands_ns, node.stood) = (0, None, false);
         node.process.rise();
         self.tell_surroundings(at);
     }
