@@ -212,11 +212,7 @@ impl Coordinator {
     fn free(&mut self, id: &JobId, out: &mut Out<'_>) {
         let Some(mut job) = self.jobs.remove(id) else { return };
         self.by_token.remove(&job.token);
-        self.busy_hosts.remove(&job.record.from);
-        self.busy_hosts.remove(&job.record.to);
-        job.record.links.iter().for_each(|link| {
-            self.busy_links.remove(link);
-        });
+        self.give_back(&job.record);
         let failure = job.failure.take();
         let came = match (&failure, job.done) {
             (_, true) => "measured".to_string(),
@@ -241,6 +237,22 @@ impl Coordinator {
         work.continued = job.run.or(work.continued);
         let due_ns = out.now.ns.saturating_add(AGAIN_NS * u64::from(attempts));
         self.again.push(Again { work, attempt: attempts, due_ns });
+    }
+
+    /// What a job had is free, unless another one has it, too: a coordinator that was replaced may
+    /// have freed one and granted the next, and not have written the first.
+    fn give_back(&mut self, record: &JobRecord) {
+        for host in [&record.from, &record.to] {
+            let has = |job: &Job| job.record.from == *host || job.record.to == *host;
+            if !self.jobs.values().any(has) {
+                self.busy_hosts.remove(host);
+            }
+        }
+        for link in &record.links {
+            if !self.jobs.values().any(|job| job.record.links.contains(link)) {
+                self.busy_links.remove(link);
+            }
+        }
     }
 
     fn addresses_of(&self, host: &HostName, out: &Out<'_>) -> Vec<String> {

@@ -250,6 +250,27 @@ fn who_takes_the_lead_holds_what_may_still_run() {
     assert!(free(&desk));
 }
 
+/// The one before freed a job and granted the next on the same link, and only that was written.
+#[test]
+fn what_two_records_have_is_held_until_both_are_over() {
+    let (granting, _) = leading(vec![], vec![]);
+    let entry = |from: &str, revision: u64| {
+        let record = granting.machine.record(&work(from, "oslo/a"), 0, now(1));
+        let (key, value) = (Key::Job(JobId::from_bits(revision)), Some(Value::Job(record)));
+        Entry { key, value, revision }
+    };
+    let next = Work { to_is_agent: false, ..work("rome/a", "ext/nas") };
+    let entries = vec![entry("rome/a", 77), entry("bern/a", 78)];
+    let (mut desk, actions) = leading(vec![next], entries);
+    desk.takes(&actions, 100);
+    desk.hear("rome/a", 77, 101);
+    desk.hear("oslo/a", 77, 101);
+    assert_eq!((desk.machine.jobs().count(), desk.table.0.len()), (1, 1));
+    desk.hear("oslo/a", 78, 102);
+    desk.hear("bern/a", 78, 102);
+    assert_eq!((desk.machine.jobs().count(), desk.table.0.len()), (0, 0));
+}
+
 #[test]
 fn three_attempts_are_made_and_the_last_one_is_said() {
     let (mut desk, mut actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
