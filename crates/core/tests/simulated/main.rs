@@ -12,7 +12,7 @@
 //! | G6 | once all faults end, every path is measured again |
 //!
 //! Every simulation is a function of its seed. A failing test says how to repeat it: `V6GAP_SEED=N
-//! cargo test --profile ci -p v6gap-core --test fleet_sim`, with `V6GAP_BUG` for one with a planted
+//! cargo test --profile ci -p v6gap-core --test simulated`, with `V6GAP_BUG` for one with a planted
 //! fault, which prints what happened last. By day 2,000 seeds, with `V6GAP_FULL=1` 100,000.
 
 mod agents;
@@ -61,7 +61,7 @@ fn story(seed: u64, bug: Option<Bug>, broken: &str) -> String {
     let with = bug.map_or_else(String::new, |bug| format!(" V6GAP_BUG={bug:?}"));
     format!(
         "{last}\n{broken}\nagain: V6GAP_SEED={seed}{with} \
-         cargo test --profile ci -p v6gap-core --test fleet_sim -- guarantees_hold"
+         cargo test --profile ci -p v6gap-core --test simulated -- guarantees_hold"
     )
 }
 
