@@ -3,9 +3,9 @@
 //! Suites that need network namespaces have their own `main`, since a user namespace can only be
 //! entered before any thread exists. They are known by their folder below `tests`, as in
 //! [`SUITES`]; those in `notebooks` need a Python with libraries and stand with them, as do those
-//! in `simulated`, which judge statistics and a fleet by many simulated runs. Each runs in the tier that
-//! everybody waits for, and with everything that it has in the night's; those in [`NIGHTLY`] only
-//! there.
+//! in `simulated`, which judge statistics and a fleet by many simulated runs. Each runs in the tier
+//! that everybody waits for, and with everything that it has in the night's; those in [`NIGHTLY`]
+//! only there.
 
 use crate::command::{Line, cargo};
 use crate::outcome::Outcome;
