@@ -151,15 +151,17 @@ impl Agent {
         if self.stage.deadline_ns().is_none_or(|ns| now.ns < ns) {
             return;
         }
-        match &mut self.stage {
-            Stage::Idle => {}
-            Stage::Readying(..) => self.end("the server did not begin in time", now, actions),
-            Stage::Ready(..) => self.end("nobody said start in time", now, actions),
-            Stage::Running(..) => self.end("it took longer than it may", now, actions),
+        let why = match &mut self.stage {
+            Stage::Idle => return,
+            Stage::Readying(..) => "the server did not begin in time",
+            Stage::Ready(..) => "nobody said start in time",
+            Stage::Running(..) => "it took longer than it may",
             Stage::Ending(_, _, again_ns) => {
                 *again_ns = now.ns.saturating_add(KILL_NS);
                 actions.push(Action::Kill);
+                return;
             }
-        }
+        };
+        self.end(why, now, actions);
     }
 }
