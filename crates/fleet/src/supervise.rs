@@ -7,6 +7,7 @@ use crate::hub::server::{self, Did};
 use crate::now::stopped;
 use crate::{coordinator, sink};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
@@ -75,7 +76,7 @@ pub async fn run(
     let parts = async {
         tokio::join!(coordinate(hub, &says, stop.clone()), keep(hub, &says, stop.clone()));
     };
-    tokio::pin!(parts);
+    let mut parts = pin!(parts);
     let mut missing = 2;
     loop {
         tokio::select! {
@@ -112,7 +113,7 @@ async fn node(
 ) {
     let (did, mut heard) = unbounded_channel();
     let server = server::keep_up(program, places, did, end);
-    tokio::pin!(server);
+    let mut server = pin!(server);
     loop {
         tokio::select! {
             Some(did) = heard.recv() => drop(says.send(Told::Server(index, did))),
