@@ -14,6 +14,9 @@ use v6gap_fleet::nats::streams;
 /// Rounds of two who want the same.
 const ROUNDS: u64 = 100;
 
+/// A time to live that is renewed each second, in ns.
+const TTL_NS: u64 = 3_000_000_000;
+
 pub fn all(server: &Path) {
     let cluster = Cluster::start(server, 1, true);
     block_on(async {
@@ -73,10 +76,10 @@ async fn contention(one: &Grants, other: &Grants) {
 /// anew.
 async fn expiry(grants: &Grants) {
     let key = Key::Leader;
-    let batch = |expected| Batch { puts: vec![put(key.clone(), expected, Some(1_000_000_000))] };
+    let batch = |expected| Batch { puts: vec![put(key.clone(), expected, Some(TTL_NS))] };
     let mut last = grants.commit(&batch(0)).await.unwrap();
     for _ in 0..4 {
-        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
         let renewed = grants.commit(&batch(last)).await.unwrap();
         assert_eq!(grants.commit(&batch(last)).await, Err(NotCommitted::Refused));
         last = renewed;
