@@ -43,6 +43,8 @@ pub enum FleetCommand {
     Agent(FleetAgentArgs),
     /// Have a mesh plan measured for good
     Apply(FleetApplyArgs),
+    /// Have each path of a mesh plan measured once
+    Run(FleetRunArgs),
     /// Say how the fleet does
     Status(FleetStatusArgs),
     /// Say in words what a mesh plan does, or everything that is wrong with it
@@ -211,6 +213,22 @@ pub struct FleetApplyArgs {
     /// Measure it no more
     #[arg(long)]
     pub remove: bool,
+    /// The operator's credentials
+    #[arg(long, value_name = "FILE", env = "V6GAP_FLEET_CREDS")]
+    pub creds: PathBuf,
+}
+
+/// A mesh plan to measure once.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Example:
+  v6gap fleet run mesh.toml --creds /srv/v6gap/operator.creds
+
+It ends when each path was measured, or with Ctrl-C; what was measured is in the archive.")]
+pub struct FleetRunArgs {
+    /// The mesh plan
+    #[arg(value_name = "FILE")]
+    pub mesh: PathBuf,
     /// The operator's credentials
     #[arg(long, value_name = "FILE", env = "V6GAP_FLEET_CREDS")]
     pub creds: PathBuf,

@@ -27,9 +27,9 @@ pub use capture::CaptureArgs;
 pub use doctor::DoctorArgs;
 pub use fleet::{
     FleetAgentArgs, FleetApplyArgs, FleetArgs, FleetCheckArgs, FleetCommand, FleetEstimateArgs,
-    FleetExportArgs, FleetHistoryArgs, FleetMatrixArgs, FleetReportArgs, FleetStatusArgs,
-    HubCommand, HubInitArgs, HubInviteArgs, HubRevokeArgs, HubRunArgs, MatrixFormat, PathArgs,
-    RunsArgs,
+    FleetExportArgs, FleetHistoryArgs, FleetMatrixArgs, FleetReportArgs, FleetRunArgs,
+    FleetStatusArgs, HubCommand, HubInitArgs, HubInviteArgs, HubRevokeArgs, HubRunArgs,
+    MatrixFormat, PathArgs, RunsArgs,
 };
 pub use foreign::sentence as foreign_sentence;
 pub use knobs::KnobArgs;

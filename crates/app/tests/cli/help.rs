@@ -3,7 +3,7 @@
 use crate::support::Sandbox;
 
 /// Every verb with the verbs below it.
-const VERBS: [&str; 50] = [
+const VERBS: [&str; 51] = [
     "demo",
     "run",
     "watch",
@@ -16,6 +16,7 @@ const VERBS: [&str; 50] = [
     "fleet hub revoke",
     "fleet agent",
     "fleet apply",
+    "fleet run",
     "fleet status",
     "fleet check",
     "fleet estimate",

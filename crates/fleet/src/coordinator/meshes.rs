@@ -24,6 +24,9 @@ pub struct Applied {
     pub mesh: String,
     /// Texts of the plans, by what the mesh plan calls them.
     pub plans: BTreeMap<String, String>,
+    /// Whether all paths are due at once, also those that were measured a moment ago.
+    #[serde(default)]
+    pub afresh: bool,
 }
 
 /// All mesh plans that are applied.
@@ -86,12 +89,12 @@ impl Meshes {
         self.tables.iter().map(|(name, table)| (name.as_str(), table.works().count())).collect()
     }
 
-    /// The work was measured last at that time, in ns since the Unix epoch.
-    pub fn measured(&mut self, is_it: &dyn Fn(&Work) -> bool, at_unix_ns: u64) {
-        for table in self.tables.values_mut() {
-            let works: Vec<Work> = table.works().filter(|work| is_it(work)).collect();
-            works.iter().for_each(|work| table.measured(work, at_unix_ns));
-        }
+    /// Work of the mesh plan of that name was measured last at that time, in ns since the Unix
+    /// epoch.
+    pub fn measured(&mut self, name: &str, is_it: &dyn Fn(&Work) -> bool, at_unix_ns: u64) {
+        let Some(table) = self.tables.get_mut(name) else { return };
+        let works: Vec<Work> = table.works().filter(|work| is_it(work)).collect();
+        works.iter().for_each(|work| table.measured(work, at_unix_ns));
     }
 
     /// Addresses of hosts at which no agent says them.
@@ -139,7 +142,7 @@ mod tests {
                     [[groups]]\nname = \"all\"\nkind = \"mesh\"\nhosts = [\"*\"]\n\
                     [[measure]]\ngroup = \"all\"\nplan = \"rtt.toml\"\nevery = \"1 h\"\n";
         let plans = BTreeMap::from([("rtt.toml".to_owned(), PLAN.to_owned())]);
-        Applied { v6gap: 1, mesh: mesh.to_owned(), plans }
+        Applied { v6gap: 1, mesh: mesh.to_owned(), plans, afresh: false }
     }
 
     fn now() -> Now {
@@ -164,7 +167,7 @@ mod tests {
     fn what_was_measured_is_not_due() {
         let mut meshes = Meshes::default();
         meshes.set("two", Some(applied().timetable(now().wall).unwrap()));
-        meshes.measured(&|_| true, now().wall.unix_ns);
+        meshes.measured("two", &|_| true, now().wall.unix_ns);
         assert_eq!(meshes.next(now(), &|_| true), None);
     }
 

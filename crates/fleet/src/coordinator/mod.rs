@@ -307,13 +307,18 @@ impl Going<'_> {
         }
         let applied: Result<Applied, String> =
             serde_json::from_slice(text).map_err(|error| error.to_string());
-        match applied.and_then(|applied| applied.timetable(now().wall)) {
+        let table = applied.and_then(|applied| {
+            let table = applied.timetable(now().wall)?;
+            Ok((table, applied.afresh))
+        });
+        match table {
             Err(why) => (self.told)(Told::NoMesh { name, why }),
-            Ok(table) => {
+            Ok((table, afresh)) => {
                 self.meshes.set(&name, Some(table));
-                for (_, text) in self.state.all().await? {
+                let visits = if afresh { Vec::new() } else { self.state.all().await? };
+                for (_, text) in visits {
                     if let Ok(visited) = serde_json::from_slice::<Visited>(&text) {
-                        self.meshes.measured(&|work| visited.is_of(work), visited.unix_ns);
+                        self.meshes.measured(&name, &|work| visited.is_of(work), visited.unix_ns);
                     }
                 }
                 let paths = self.meshes.names().iter().find(|(of, _)| *of == name).map(|of| of.1);

@@ -69,6 +69,7 @@ pub fn all(server: &Path) {
         v6gap: 1,
         mesh: mesh(&names),
         plans: BTreeMap::from([("fake.toml".to_owned(), PLAN.to_owned())]),
+        afresh: false,
     };
     until("a mesh plan that is applied", || {
         block_on(operate::apply(&operator, "many", &applied)).ok()

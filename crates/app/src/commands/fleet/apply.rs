@@ -1,11 +1,13 @@
-//! `fleet apply`: has a mesh plan measured for good, with all plans that it names.
+//! `fleet apply` and `fleet run`: have a mesh plan measured for good or once, with all plans that
+//! it names.
 
 use super::to_its_end;
-use crate::args::FleetApplyArgs;
+use crate::args::{FleetApplyArgs, FleetRunArgs};
 use crate::diag;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::presets::PRESETS;
+use crate::session;
 use std::collections::BTreeMap;
 use std::path::Path;
 use v6gap_core::fleet::mesh::Mesh;
@@ -18,22 +20,49 @@ use v6gap_store::{Store, parse_mesh};
 /// # Errors
 /// If it or a plan cannot be read, or the hub refuses.
 pub fn execute(args: &FleetApplyArgs) -> Result<Outcome, Failure> {
-    let path = args.mesh.display().to_string();
-    let text = Store::read_text(&args.mesh)?;
-    let mesh = parse_mesh(&text).map_err(|problems| {
-        let (what, rest) = diag::problems(&path, &text, &problems);
-        Failure::new("E501", Outcome::Usage, what).verbatim(rest)
-    })?;
+    let (text, mesh) = read(&args.mesh)?;
     if args.remove {
         to_its_end(async |_| operate::take_away(&args.creds, &mesh.name).await)?;
         output::to_stdout(&format!("The mesh plan {} is measured no more.", mesh.name));
         return Ok(Outcome::Done);
     }
     let plans = plans(&mesh, args.mesh.parent().unwrap_or(Path::new("")))?;
-    let applied = Applied { v6gap: 1, mesh: text, plans };
+    let applied = Applied { v6gap: 1, mesh: text, plans, afresh: false };
     to_its_end(async |_| operate::apply(&args.creds, &mesh.name, &applied).await)?;
     output::to_stdout(&format!("The mesh plan {} is applied.", mesh.name));
     Ok(Outcome::Done)
+}
+
+/// Has each path measured once.
+///
+/// # Errors
+/// As [`execute`].
+pub fn once(args: &FleetRunArgs) -> Result<Outcome, Failure> {
+    let (text, mesh) = read(&args.mesh)?;
+    let plans = plans(&mesh, args.mesh.parent().unwrap_or(Path::new("")))?;
+    let applied = Applied { v6gap: 1, mesh: text, plans, afresh: true };
+    let stop = session::interruptible()?;
+    let mut told = |done: usize, all: usize| {
+        output::to_stdout(&format!("{done} of {all} paths were measured."));
+    };
+    let missing = v6gap_fleet::block_on(&stop, async |stop| {
+        operate::once(&args.creds, &mesh.name, &applied, &mut told, stop).await
+    });
+    let missing = missing.map_err(|error| Failure::unexpected(error.to_string()))??;
+    for work in &missing {
+        output::to_stdout(&format!("Not measured: {} to {}", work.from, work.to));
+    }
+    Ok(if missing.is_empty() { Outcome::Done } else { Outcome::Interrupted })
+}
+
+/// A mesh plan and its text.
+fn read(path: &Path) -> Result<(String, Mesh), Failure> {
+    let text = Store::read_text(path)?;
+    let mesh = parse_mesh(&text).map_err(|problems| {
+        let (what, rest) = diag::problems(&path.display().to_string(), &text, &problems);
+        Failure::new("E501", Outcome::Usage, what).verbatim(rest)
+    })?;
+    Ok((text, mesh))
 }
 
 /// The texts of all plans that a mesh plan names: files beside it, or plans that come with the

@@ -28,6 +28,7 @@ pub fn execute(args: &FleetArgs, settings: &Settings) -> Result<Outcome, Failure
         FleetCommand::Hub(command) => hub::execute(command),
         FleetCommand::Agent(args) => agent::execute(args, &context()?),
         FleetCommand::Apply(args) => apply::execute(args),
+        FleetCommand::Run(args) => apply::once(args),
         FleetCommand::Status(args) => status::execute(args, &settings.output.results),
         FleetCommand::Check(args) => mesh::check(args, &context()?),
         FleetCommand::Estimate(args) => mesh::estimate(args, &context()?),
