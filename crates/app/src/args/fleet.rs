@@ -127,7 +127,7 @@ Examples:
   v6gap fleet hub invite rome/lab-a --hub /srv/v6gap -o lab-a.creds
   v6gap fleet hub invite rome/lab-a --hub /srv/v6gap | ssh lab-a 'umask 77; cat > lab-a.creds'
 
-Credentials are secret and kept nowhere else: an agent that lost them is revoked and invited anew.")]
+Credentials are secret and kept nowhere else: who loses them is revoked and invited anew.")]
 pub struct HubInviteArgs {
     /// What the agent is called: its site and its host
     #[arg(value_name = "SITE/HOST")]

@@ -100,6 +100,10 @@ fn one_job(server: &Path) {
         let kept = agents.iter().filter(|agent| agent["said"]["unarchived"] == 0).count();
         (kept == 2 && status["visits"].as_array()?.len() == 1).then_some(())
     });
+    let once = sandbox.run("fleet run mesh.toml --creds hub/operator.creds").ended(0).out;
+    assert!(once.ends_with("1 of 1 paths were measured.\n"), "{once}");
+    let paths = sandbox.run("fleet matrix --runs hub/archive --json").ended(0).out;
+    assert!(paths.contains("oslo/b"), "{paths}");
     revoked(&sandbox, &mut hub, &mut agents[1]);
     agents.into_iter().for_each(Running::stop);
     hub.stop();
