@@ -6,6 +6,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 
+mod archived;
 mod beside;
 pub mod changes;
 mod cite;
@@ -44,6 +45,7 @@ mod ways;
 mod words;
 mod workload;
 
+pub use archived::ArchivedRows;
 pub use cite::{CiteForm, bibtex, cite};
 pub use csv::csv_trials;
 pub use history::answer_in_words;

@@ -5,9 +5,10 @@ use crate::fixtures::{journal, lab};
 use bytes::Bytes;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use v6gap_core::record::Line;
 use v6gap_judge::analysis::{Analysis, analyse};
-use v6gap_report::{Answers, ArchivedRun, archived_runs, archived_tables};
+use v6gap_report::{Answers, ArchivedRows, ArchivedRun, archived_runs, archived_tables};
 
 fn rows(bytes: Vec<u8>) -> Vec<BTreeMap<String, Field>> {
     let reader = SerializedFileReader::new(Bytes::from(bytes)).expect("a Parquet file");
@@ -146,4 +147,49 @@ fn trials_and_pairs_say_between_which_hosts_and_are_left_out_where_there_are_non
     let begun = &journal::lines()[..1];
     let analysis = analyse(begun).expect("an analysis");
     assert!(archived_tables(begun, &analysis).expect("tables").is_empty());
+}
+
+#[test]
+fn a_run_of_a_fleet_has_the_names_and_sites_of_its_hosts() {
+    let mut analysis = lab();
+    analysis.run.between = Some(["rome/lab-a", "oslo/lab-b"].map(str::to_owned));
+    let mut answers = Answers::default();
+    answers.put(&analysis, &[], 1);
+    let mut tables = archived_tables(&journal::lines(), &analysis).expect("tables");
+    tables.push(answers.table().expect("a table"));
+    for table in tables {
+        for row in rows(table.bytes) {
+            let names = ["from", "to", "from_site", "to_site"].map(|name| row[name].clone());
+            let expected = ["rome/lab-a", "oslo/lab-b", "rome", "oslo"];
+            assert_eq!(names, expected.map(|name| Field::Str(name.to_owned())), "{}", table.name);
+        }
+    }
+    let mut alone = Answers::default();
+    alone.put(&lab(), &[], 1);
+    for row in rows(bytes(&alone)) {
+        assert_eq!((&row["from_site"], &row["to_site"]), (&Field::Null, &Field::Null));
+    }
+}
+
+#[test]
+fn rows_for_databases_are_those_of_the_tables() {
+    let (lines, analysis) = (journal::lines(), lab());
+    let archived = ArchivedRows::of(&analysis, &lines, 10);
+    let mut answers = Answers::default();
+    answers.put(&analysis, &lines, 10);
+    let table = rows(bytes(&answers));
+    assert_eq!(archived.answers.len(), table.len());
+    for (answer, row) in archived.answers.iter().zip(&table) {
+        let mut names: BTreeSet<&str> = archived.run.keys().map(String::as_str).collect();
+        names.extend(answer.keys().map(String::as_str));
+        // The only one that is left out where it is empty.
+        names.insert("caveats");
+        assert_eq!(names, row.keys().map(String::as_str).collect());
+        assert_eq!(number(answer["effect"].as_f64()), row["effect"]);
+    }
+    let pairs: Vec<usize> = archived.pairs.iter().map(Vec::len).collect();
+    assert_eq!(pairs, analysis.questions.iter().map(|q| q.pairs.len()).collect::<Vec<_>>());
+    let trials = lines.iter().filter(|line| matches!(line, Line::Trial(_)));
+    assert_eq!(archived.trials.len(), trials.count());
+    assert!(archived.trials.iter().all(|row| row.keys().all(|name| !name.ends_with("histogram"))));
 }

@@ -8,28 +8,28 @@
 use super::column::{Cell, Column, Kind};
 use super::file::File;
 use super::{ParquetError, ParquetTable, rows_of_run, seal};
+use crate::archived::{of_question, of_run, whole, whose};
 use crate::rows::Row;
-use crate::words;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::Type;
-use serde::Serialize;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use v6gap_core::record::Line;
-use v6gap_judge::analysis::summary::{Answer, Summary};
-use v6gap_judge::analysis::{Analysis, Question};
+use v6gap_judge::analysis::Analysis;
+use v6gap_judge::analysis::summary::Summary;
 
 /// The columns that say of which run a row is and how much of it was known, which stand first.
 const OF_RUN: [&str; 3] = ["run", "started_unix_ns", "journal_bytes"];
 
 /// All columns. They are the same in every file, whatever a month has of them.
-const COLUMNS: [(&str, Kind); 39] = [
+const COLUMNS: [(&str, Kind); 41] = [
     (OF_RUN[0], Kind::Text),
     (OF_RUN[1], Kind::Int),
     (OF_RUN[2], Kind::Int),
     ("from", Kind::Text),
     ("to", Kind::Text),
+    ("from_site", Kind::Text),
+    ("to_site", Kind::Text),
     ("target", Kind::Text),
     ("plan", Kind::Text),
     ("lab", Kind::Bool),
@@ -192,11 +192,6 @@ impl Answers {
     }
 }
 
-/// A number for a column of whole numbers, which end at 63 bits.
-fn whole(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
 fn of_no_run() -> ParquetError {
     ParquetError::General("a row that is of no run".to_owned())
 }
@@ -215,84 +210,6 @@ fn cell(field: Option<Field>, kind: Kind) -> Result<Cell, ParquetError> {
 
 fn in_columns(row: &Row) -> Vec<Cell> {
     COLUMNS.iter().map(|(name, _)| Cell::of(row.get(*name))).collect()
-}
-
-/// Of which run a row is, and between which hosts that was.
-fn whose(analysis: &Analysis) -> Row {
-    let run = &analysis.run;
-    named([
-        ("run", run.id.as_str().into()),
-        ("from", run.hosts.client.name.as_str().into()),
-        ("to", run.hosts.server.name.as_str().into()),
-        ("target", run.target.as_str().into()),
-    ])
-}
-
-/// What the answers of a run have in common.
-fn of_run(analysis: &Analysis, journal_bytes: u64) -> Row {
-    let run = &analysis.run;
-    let design = &run.plan.design;
-    let mut row = named([
-        ("started_unix_ns", whole(run.started_unix_ns).into()),
-        ("journal_bytes", whole(journal_bytes).into()),
-        ("plan", run.plan.name.as_str().into()),
-        ("lab", run.plan.world.is_some().into()),
-        ("judged_by", env!("CARGO_PKG_VERSION").into()),
-        ("valid", analysis.valid.into()),
-        ("stop", plain(design.stop)["kind"].clone()),
-        ("family_a", plain(design.arms.a)),
-        ("family_b", plain(design.arms.b)),
-    ]);
-    row.extend(whose(analysis));
-    row
-}
-
-/// A question and its answer; `known` is what its summary says. An end of a range that is not
-/// finite is empty, as it is in JSON.
-fn of_question(q: &Question, known: &Answer) -> Row {
-    let effect = q.effect.as_ref();
-    let found = known.found()[0];
-    let mut row = named([
-        ("cell", q.cell.as_str().into()),
-        ("place", q.place.as_deref().into()),
-        ("question", q.label.as_str().into()),
-        ("metric", q.metric.to_string().into()),
-        ("protocol", plain(q.transport)),
-        ("level_bytes", q.level_bytes.into()),
-        ("unit", q.metric.unit().into()),
-        ("value_a", q.values.a.into()),
-        ("value_b", q.values.b.into()),
-        ("pairs", q.pairs.iter().filter(|pair| pair.valid).count().into()),
-        ("effect_kind", effect.map(|effect| words::effect_kind(effect.scale)).into()),
-        ("effect", effect.map(|effect| effect.estimate).into()),
-        ("low95", effect.map(|effect| effect.range95.low).into()),
-        ("high95", effect.map(|effect| effect.range95.high).into()),
-        ("low90", effect.map(|effect| effect.range90.low).into()),
-        ("high90", effect.map(|effect| effect.range90.high).into()),
-        ("sd", effect.map(|effect| effect.sd).into()),
-        ("standard_error", found.map(|found| found.standard_error).into()),
-        ("together", effect.map(|effect| effect.together).into()),
-        ("merged", q.diagnostics.merged.into()),
-        ("margin", q.margin.into()),
-        ("predicted", q.prediction.as_ref().map(|predicted| predicted.effect).into()),
-        ("verdict", plain(q.verdict)),
-        ("qualifier", plain(q.qualifier)),
-        ("why_none", q.why_none.as_deref().into()),
-    ]);
-    if !q.caveats.is_empty() {
-        row.insert("caveats".to_owned(), q.caveats.join("\n").into());
-    }
-    row
-}
-
-fn named<const N: usize>(cells: [(&str, Value); N]) -> Row {
-    cells.map(|(name, value)| (name.to_owned(), value)).into()
-}
-
-/// A name or a choice, as it is written in JSON.
-fn plain(value: impl Serialize) -> Value {
-    // Plain data with string keys always becomes a value.
-    serde_json::to_value(value).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -11,13 +11,14 @@ mod seal;
 pub use archive::{Answers, ArchivedRun, archived_runs, archived_tables};
 pub use parquet::errors::ParquetError;
 
+use crate::archived;
 use crate::rows::{self, Row};
 use column::{Cell, Column, Kind};
 use file::File;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use v6gap_core::record::{BlockRecord, Line, TrialRecord};
-use v6gap_judge::analysis::{Analysis, Question};
+use v6gap_judge::analysis::Analysis;
 
 /// Rows of histograms that are held before they are written.
 const GROUP_ROWS: usize = 1 << 17;
@@ -69,8 +70,7 @@ fn workloads(analysis: &Analysis) -> BTreeMap<&str, Row> {
 
 fn trials(lines: &[Line], run: &Row, cells: &BTreeMap<&str, Row>) -> Result<Vec<u8>, ParquetError> {
     let row = |(trial, block): (&TrialRecord, Option<&BlockRecord>)| {
-        let mut row = rows::row(trial, block);
-        row.retain(|name, _| !rows::is_histogram(name));
+        let mut row = archived::trial(trial, block);
         row.extend(run.clone());
         row.extend(cells.get(trial.cell.as_str()).cloned().unwrap_or_default());
         row
@@ -87,36 +87,13 @@ fn pairs(
     for q in &analysis.questions {
         let levels = cells.get(q.cell.as_str()).cloned().unwrap_or_default();
         rows.extend(q.pairs.iter().enumerate().map(|(at, _)| {
-            let mut row = pair(analysis, q, at);
+            let mut row = archived::pair(analysis, q, at);
             row.extend(run.clone());
             row.extend(levels.clone());
             row
         }));
     }
     of_rows(&rows, "run")
-}
-
-fn pair(analysis: &Analysis, q: &Question, at: usize) -> Row {
-    let pair = &q.pairs[at];
-    let arms = analysis.run.plan.design.arms;
-    let values = [pair.values.a, pair.values.b];
-    let cells: [(&str, Value); 14] = [
-        ("cell", q.cell.as_str().into()),
-        ("question", q.label.as_str().into()),
-        ("metric", q.metric.to_string().into()),
-        ("unit", q.metric.unit().into()),
-        ("block", pair.block.into()),
-        ("round", pair.round.into()),
-        ("order", serde_json::to_value(pair.order).unwrap_or_default()),
-        ("block_valid", pair.valid.into()),
-        ("at_ns", pair.at_ns.into()),
-        ("family_a", serde_json::to_value(arms.a).unwrap_or_default()),
-        ("family_b", serde_json::to_value(arms.b).unwrap_or_default()),
-        ("value_a", values[0].into()),
-        ("value_b", values[1].into()),
-        ("effect", pair.effect(q.metric).into()),
-    ];
-    cells.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 /// A table with the columns of `rows`, `first` before all others.
