@@ -20,6 +20,7 @@ pub mod operate;
 pub mod orders;
 mod parts;
 mod plans;
+pub mod postgres;
 mod rights;
 pub mod sink;
 pub mod supervise;
