@@ -4,6 +4,7 @@
 mod connect;
 mod of_fleet;
 mod of_perform;
+mod of_postgres;
 mod of_store;
 mod of_via;
 pub mod texts;

@@ -11,6 +11,7 @@ mod alone;
 mod args;
 mod commands;
 mod conditions;
+mod database;
 mod diag;
 mod failure;
 mod index;

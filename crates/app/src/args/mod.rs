@@ -12,6 +12,7 @@ mod lab;
 mod normal;
 mod paper;
 mod plan;
+mod postgres;
 mod probe;
 mod run;
 mod serve;
@@ -37,6 +38,7 @@ pub use lab::{DemoArgs, LabArgs, LabCommand, WorldArgs};
 pub use normal::{SHORT_HELP, Typed, VERBS, normalise, without_secrets};
 pub use paper::{CiteArgs, CiteFormat, FigureFormat, FiguresArgs};
 pub use plan::{PlanArgs, PlanCommand, PlanEstimateArgs, PlanRunArgs};
+pub use postgres::{IndexPostgresArgs, PostgresVariables};
 pub use probe::{Addresses, ProbeArgs, Probed};
 pub use run::{
     CheckArgs, Condition, ConnectArgs, DesignArgs, KeyArgs, LabChoice, Live, ResultArgs, RunArgs,

@@ -1,5 +1,6 @@
 //! Options of the verbs that look at stored results.
 
+use super::postgres::IndexPostgresArgs;
 use super::run::{Condition, ResultArgs, condition};
 use super::values;
 use clap::{Args, Subcommand, ValueEnum};
@@ -184,7 +185,8 @@ pub struct RmArgs {
 Examples:
   v6gap index rebuild
   v6gap index rebuild --afresh --json
-  v6gap index archive")]
+  v6gap index archive
+  v6gap index postgres postgres://sink@localhost/v6gap")]
 pub struct IndexArgs {
     /// What to do with it
     #[command(subcommand)]
@@ -198,6 +200,8 @@ pub enum IndexCommand {
     Rebuild(IndexRebuildArgs),
     /// Put what stored results say into an archive of tables, which outlives them
     Archive(IndexArchiveArgs),
+    /// Put what stored results say and measured into a database of PostgreSQL
+    Postgres(IndexPostgresArgs),
 }
 
 /// Make the index anew from the stored results

@@ -1,7 +1,11 @@
-//! `index`: makes the index of stored results anew, and archives what they say.
+//! `index`: makes the index of stored results anew, and puts what they say into an archive or a
+//! database.
 
 mod archive;
+mod look;
+mod postgres;
 mod progress;
+mod tally;
 
 use crate::args::{IndexArgs, IndexCommand, IndexRebuildArgs};
 use crate::failure::{Failure, Outcome};
@@ -16,11 +20,13 @@ use v6gap_store::Rebuilt;
 /// Does with the index what was asked for.
 ///
 /// # Errors
-/// If another process writes to it or to the archive, or one of them cannot be written.
+/// If another process writes to it or to the archive, or one of them or a database cannot be
+/// written.
 pub fn execute(args: &IndexArgs, context: &Context) -> Result<Outcome, Failure> {
     match &args.command {
         IndexCommand::Rebuild(args) => rebuild(args, context),
         IndexCommand::Archive(args) => archive::execute(args, context),
+        IndexCommand::Postgres(args) => postgres::execute(args, context),
     }
 }
 

@@ -39,6 +39,7 @@ const VERBS: [&str; 51] = [
     "index",
     "index rebuild",
     "index archive",
+    "index postgres",
     "export",
     "plan",
     "plan check",

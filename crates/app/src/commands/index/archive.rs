@@ -3,16 +3,15 @@
 //! A run is in the archive when its answers are. They are written last, and a month of them at a
 //! time, so that whoever is killed in between leaves runs that are looked at again.
 
+use super::look::{Looked, look};
 use super::progress::Progress;
+use super::tally::Tally;
 use crate::args::IndexArchiveArgs;
 use crate::commands::archived;
 use crate::failure::{Failure, Outcome};
 use crate::index;
-use crate::output;
 use crate::settings::Context;
-use serde_json::json;
 use std::collections::BTreeMap;
-use v6gap_judge::analysis::analyse;
 use v6gap_report::{Answers, ParquetError, archived_tables};
 use v6gap_store::{Archive, Row};
 
@@ -21,16 +20,9 @@ struct Work<'a> {
     context: &'a Context,
     archive: Archive,
     progress: Progress,
-    /// All results.
-    all: usize,
     /// Results that are done with.
     seen: usize,
-    /// Results that were put in.
-    put: usize,
-    /// Results that are being measured.
-    measured: usize,
-    /// Results that cannot be archived, each with the reason in words.
-    left_out: Vec<String>,
+    tally: Tally,
 }
 
 /// Archives what is not in the archive yet.
@@ -45,9 +37,8 @@ pub(super) fn execute(args: &IndexArchiveArgs, context: &Context) -> Result<Outc
     for row in index.rows() {
         months.entry(archived::month(&row.head)).or_default().push(row);
     }
-    let (progress, all) = (Progress::new(), index.rows().len());
-    let left_out = Vec::new();
-    let mut work = Work { context, archive, progress, all, seen: 0, put: 0, measured: 0, left_out };
+    let (progress, tally) = (Progress::new(), Tally::of(index.rows().len()));
+    let mut work = Work { context, archive, progress, seen: 0, tally };
     for (month, rows) in months {
         let known = archived::runs(&month, context)?;
         let is_new = |row: &&Row| args.afresh || !known.contains(&archived::entry(&row.head));
@@ -56,10 +47,7 @@ pub(super) fn execute(args: &IndexArchiveArgs, context: &Context) -> Result<Outc
         work.seen += count - new.len();
         work.put_month(&month, &new)?;
     }
-    output::to_stdout(&output::fit(&context.output.results, &work.in_words(args.json)));
-    for why in &work.left_out {
-        output::to_stderr(&output::fit(&context.output.errors, &format!("note: {why}")));
-    }
+    work.tally.tell("archive", args.json, context);
     Ok(Outcome::Done)
 }
 
@@ -71,13 +59,13 @@ impl Work<'_> {
         }
         let table = archived::answers(month, self.context)?.map(Answers::read).transpose();
         let table = table.map_err(|error| archived::damaged(month, &error, self.context))?;
-        let (mut answers, before) = (table.unwrap_or_default(), self.put);
+        let (mut answers, before) = (table.unwrap_or_default(), self.tally.put);
         for row in rows {
             self.put_run(row, &mut answers)?;
             self.seen += 1;
-            self.progress.told(self.seen, self.all);
+            self.progress.told(self.seen, self.tally.all);
         }
-        if self.put > before {
+        if self.tally.put > before {
             let table = answers.table().map_err(|error| not_made(&error))?;
             self.archive.put(table.name, month, table.name, &table.bytes)?;
         }
@@ -86,52 +74,25 @@ impl Work<'_> {
 
     /// Archives trials and pairs of a run, and adds what it answered to the others.
     fn put_run(&mut self, row: &Row, answers: &mut Answers) -> Result<(), Failure> {
-        let (store, head) = (&self.context.store, &row.head);
-        let lagging = if row.lags() { store.lagging(&head.id) } else { None };
-        if row.lags() && lagging.is_none() {
-            self.measured += 1;
-            return Ok(());
-        }
-        let read = store.read_run(&head.id).map_err(|error| error.to_string());
-        let judged = read.and_then(|lines| match analyse(&lines) {
-            Ok(analysis) => Ok((lines, analysis)),
-            Err(error) => Err(error.to_string()),
-        });
-        let (lines, analysis) = match judged {
-            Ok(judged) => judged,
-            Err(why) => {
-                self.left_out.push(format!("{} is left out: {why}", head.id));
+        let head = &row.head;
+        let (lines, analysis) = match look(row, self.context) {
+            Looked::Judged(lines, analysis) => (lines, analysis),
+            Looked::Measured => {
+                self.tally.measured += 1;
+                return Ok(());
+            }
+            Looked::LeftOut(why) => {
+                self.tally.left_out.push(why);
                 return Ok(());
             }
         };
-        index::keep(lagging, &analysis, &lines, self.context);
         let day = archived::day(head);
         for table in archived_tables(&lines, &analysis).map_err(|error| not_made(&error))? {
             self.archive.put(table.name, &day, head.id.as_str(), &table.bytes)?;
         }
         answers.put(&analysis, &lines, head.journal_bytes);
-        self.put += 1;
+        self.tally.put += 1;
         Ok(())
-    }
-
-    fn in_words(&self, as_json: bool) -> String {
-        let Work { all, put, measured, left_out, .. } = self;
-        let archived = all - measured - left_out.len();
-        if as_json {
-            let document = json!({
-                "schema": "v6gap.archive/1",
-                "results": archived,
-                "archived": put,
-                "being_measured": measured,
-                "left_out": left_out,
-            });
-            return format!("{document:#}");
-        }
-        let mut text = format!("{archived} results are in the archive; {put} were put in.");
-        if *measured > 0 {
-            text += &format!(" {measured} are being measured, and get in when they end.");
-        }
-        text
     }
 }
 

@@ -1,0 +1,56 @@
+//! `index postgres`: what stored results say and measured in a database, which outlives them.
+//!
+//! Each result is one transaction, so that whoever is killed in between leaves whole ones.
+
+use super::look::{Looked, look};
+use super::progress::Progress;
+use super::tally::Tally;
+use crate::args::IndexPostgresArgs;
+use crate::database::{access, rows};
+use crate::failure::{Failure, Outcome};
+use crate::index;
+use crate::settings::Context;
+use std::collections::BTreeSet;
+use v6gap_fleet::postgres::{Alone, Held};
+use v6gap_report::ArchivedRows;
+use v6gap_store::{Head, Row};
+use v6gap_sys::clock::wall_ns;
+
+/// Puts in what the database lacks.
+///
+/// # Errors
+/// If the database cannot be reached or refuses, or results cannot be read.
+pub(super) fn execute(args: &IndexPostgresArgs, context: &Context) -> Result<Outcome, Failure> {
+    v6gap_sys::host::memory::expect_much();
+    let mut database = Alone::connect(&access(&args.database, &args.variables)?)?;
+    let held = if args.afresh { BTreeSet::new() } else { database.held()? };
+    let from = args.since.map_or(0, |span| wall_ns().saturating_sub(span));
+    let index = index::all(&context.store)?;
+    let is_wanted = |row: &&Row| row.head.started_unix_ns >= from;
+    // The earliest first, as they came.
+    let wanted: Vec<&Row> = index.rows().iter().rev().filter(is_wanted).collect();
+    let (progress, mut tally) = (Progress::new(), Tally::of(wanted.len()));
+    for (seen, row) in wanted.into_iter().enumerate() {
+        if !held.contains(&entry(&row.head)) {
+            match look(row, context) {
+                Looked::Judged(lines, analysis) => {
+                    let bytes = row.head.journal_bytes;
+                    database.write(&rows(ArchivedRows::of(&analysis, &lines, bytes)))?;
+                    tally.put += 1;
+                }
+                Looked::Measured => tally.measured += 1,
+                Looked::LeftOut(why) => tally.left_out.push(why),
+            }
+        }
+        progress.told(seen + 1, tally.all);
+    }
+    tally.tell("database", args.json, context);
+    Ok(Outcome::Done)
+}
+
+/// A run as the database has it, if it has all of it.
+fn entry(head: &Head) -> Held {
+    let [started_unix_ns, journal_bytes] = [head.started_unix_ns, head.journal_bytes]
+        .map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+    Held { run: head.id.to_string(), started_unix_ns, journal_bytes }
+}
