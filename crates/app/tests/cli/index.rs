@@ -212,3 +212,35 @@ fn a_table_that_is_none_is_named_and_left_as_it_is() {
     assert_eq!(sandbox.read(month), "PAR1 and no more");
     assert!(sandbox.path("runs/abc111").exists());
 }
+
+/// Two hosts may draw one identifier on a day; what they measured lies apart.
+#[test]
+fn files_of_a_fleet_are_told_apart_by_the_host() {
+    let sandbox = Sandbox::new();
+    let day = 1_763_560_962_000_000_000;
+    sandbox.store_of_fleet("fleet0", "rome/lab-a,oslo/lab-b", day, 1.0);
+    sandbox.run("index archive").ended(0);
+    for kind in ["pairs", "trials"] {
+        let file =
+            sandbox.path(&format!("archive/{kind}/day=2025-11-19/rome_lab-a_fleet0.parquet"));
+        assert!(file.is_file(), "{file:?}");
+    }
+    let line = json(sandbox.read("index.jsonl").lines().next().unwrap());
+    let names = (&line["run"]["from"], &line["run"]["to"]);
+    assert_eq!(names, (&"rome/lab-a".into(), &"oslo/lab-b".into()));
+}
+
+#[test]
+fn a_password_that_was_typed_for_a_database_is_refused_and_not_repeated() {
+    let sandbox = Sandbox::new();
+    let typed = "postgres://sink:hunter2@db.example/v6gap";
+    for line in [typed, "postgres://sink:hunt@hunter2/v6gap", "postgres://sink@h/v6gap?hunter2=1"] {
+        let ran = sandbox.run(&format!("index postgres {line}")).ended(2);
+        assert!(!(ran.out + &ran.err).contains("hunter2"), "{line}");
+    }
+    let ran = sandbox.run(&format!("index postgres {typed}")).ended(2);
+    assert!(ran.err.contains("PGPASSFILE"), "{ran:?}");
+    // A file that is not there has no URL.
+    let ran = sandbox.run("index postgres no-such-file").ended(2);
+    assert!(ran.err.contains("E507"), "{ran:?}");
+}

@@ -104,14 +104,18 @@ impl Sandbox {
         if let Line::Run(header) = &mut lines[0] {
             header.hosts.server.facts.insert("kernel".into(), "6.12.9".into());
         }
-        for line in &mut lines {
-            if let Line::Trial(trial) = line
-                && trial.family == Family::V6
-                && let Some(rtt) = trial.values.get_mut(&Metric::Rtt)
-            {
-                *rtt *= factor;
-            }
+        slow(&mut lines, factor);
+        self.store_lines(&lines);
+    }
+
+    /// Stores a run like [`Sandbox::store`] between two hosts of a fleet, whose round trips over
+    /// IPv6 take so many times as long.
+    pub fn store_of_fleet(&self, id: &str, path: &str, started_unix_ns: u64, factor: f64) {
+        let mut lines = journal(id, "lab-b", started_unix_ns);
+        if let Line::Run(header) = &mut lines[0] {
+            header.fleet = Some(path.parse().unwrap());
         }
+        slow(&mut lines, factor);
         self.store_lines(&lines);
     }
 
@@ -272,6 +276,18 @@ impl Ran {
     pub fn ended(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{self:?}");
         self
+    }
+}
+
+/// Has round trips over IPv6 take so many times as long.
+fn slow(lines: &mut [Line], factor: f64) {
+    for line in lines {
+        if let Line::Trial(trial) = line
+            && trial.family == Family::V6
+            && let Some(rtt) = trial.values.get_mut(&Metric::Rtt)
+        {
+            *rtt *= factor;
+        }
     }
 }
 

@@ -16,6 +16,10 @@ use support::Sandbox;
 const DIFFERENCES: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/notebooks/differences.py");
 const ARCHIVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/notebooks/archive.py");
+const QUERIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/notebooks/queries.py");
+
+/// The page whose queries that one answers.
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/fleet-archive.md");
 
 /// Where `cargo xtask test --setup` puts it.
 const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/python/bin/python");
@@ -61,6 +65,7 @@ fn main() {
     assert_eq!(computed("the run with a fixed number of pairs"), 2 * COMPUTED.len());
     sandbox.store_sweep();
     assert_eq!(computed("the sweep"), 0);
+    queries_of_a_fleet(&python);
 }
 
 fn python() -> Option<PathBuf> {
@@ -143,9 +148,41 @@ fn archived(python: &Path, sandbox: &Sandbox, what: &str) -> usize {
     computed
 }
 
+/// The queries of the page are answered, and the history of a path is what the program says.
+fn queries_of_a_fleet(python: &Path) {
+    let sandbox = Sandbox::new();
+    for (number, factor) in [(0, 1.0), (1, 0.9)] {
+        let started_unix_ns = 1_763_560_962_000_000_000 + number * 86_400_000_000_000;
+        let (id, path) = (format!("fleet{number}"), "rome/lab-a,oslo/lab-b");
+        sandbox.store_of_fleet(&id, path, started_unix_ns, factor);
+    }
+    sandbox.run("index archive").ended(0);
+    let said = said_of(python, &[Path::new(QUERIES), &sandbox.path("archive"), Path::new(PAGE)]);
+    let answered: Vec<Vec<Value>> = serde_json::from_str(&said).expect("rows of each query");
+    assert!(answered.len() >= 6 && answered.iter().all(|rows| !rows.is_empty()), "{said}");
+    let history = &answered[1];
+    for (row, number) in history.iter().zip(0..) {
+        let shown = sandbox.run(&format!("show fleet{number} --json")).ended(0).out;
+        let shown: Value = serde_json::from_str(&shown).expect("a document");
+        let is_it = |question: &&Value| question["cell"] == "rtt-tcp-64";
+        let question = shown["questions"].as_array().expect("questions").iter().find(is_it);
+        let question = question.expect("the question of the history");
+        assert_eq!((&row["run"], &row["verdict"]), (&shown["id"], &question["verdict"]));
+        for (here, told) in [("effect", "estimate"), ("low95", "low"), ("high95", "high")] {
+            assert_eq!(row[here].as_f64(), question["effect"][told].as_f64(), "{here}: {row:#}");
+        }
+    }
+    assert_eq!(history.len(), 2);
+    println!("{} queries of a fleet are answered", answered.len());
+}
+
 /// What a script prints of a folder.
 fn said(python: &Path, script: &str, folder: &Path) -> String {
-    let output = Command::new(python).arg(script).arg(folder).output();
+    said_of(python, &[Path::new(script), folder])
+}
+
+fn said_of(python: &Path, words: &[&Path]) -> String {
+    let output = Command::new(python).args(words).output();
     let output = output.expect("the script runs");
     let said = String::from_utf8(output.stdout).expect("text");
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
