@@ -219,6 +219,14 @@ impl Context {
         self.locks.as_deref()
     }
 
+    /// The same with other results.
+    pub fn of(&self, store: Store) -> Self {
+        let Context { output, locks, ssh, keys, typed, .. } = self;
+        let (output, keys) = (output.clone(), keys.clone());
+        let (locks, ssh, typed) = (locks.clone(), ssh.clone(), typed.clone());
+        Context { store, output, locks, ssh, keys, typed }
+    }
+
     /// The same where these words were typed in place of those that this process was given.
     pub fn typed_as(self, words: &[String]) -> Self {
         let typed = if words.is_empty() { self.typed } else { words.to_vec() };

@@ -14,6 +14,7 @@ Examples:
   v6gap index postgres postgres://sink@localhost/v6gap
   PGPASSFILE=pass v6gap index postgres postgres://sink@db.example/v6gap --since 7d
   v6gap index postgres url.txt --afresh     the URL in a file, which may have a password
+  v6gap index postgres url.txt --fleet /srv/v6gap/archive
 
 A database on another computer is spoken to by TLS, and its certificate must be good for its name.
 PGSSLROOTCERT names a file of certificates to trust in place of the system's; sslmode=disable in the
@@ -25,6 +26,9 @@ pub struct IndexPostgresArgs {
     /// What variables say of it
     #[command(flatten)]
     pub variables: PostgresVariables,
+    /// Results of all hosts of a fleet: the folder of them that a hub keeps
+    #[arg(long, value_name = "FOLDER")]
+    pub fleet: Option<PathBuf>,
     /// Only results that began within this time, as in 7d
     #[arg(long, value_name = "TIME", value_parser = values::span)]
     pub since: Option<u64>,

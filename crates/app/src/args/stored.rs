@@ -222,8 +222,15 @@ pub struct IndexRebuildArgs {
 /// month, pairs and trials by day. What it has already is left as it is. Where there is an archive,
 /// `v6gap rm --older-than` removes nothing that it lacks.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  v6gap index archive\n  v6gap index archive --afresh --json")]
+#[command(after_help = "\
+Examples:
+  v6gap index archive
+  v6gap index archive --afresh --json
+  v6gap index archive --fleet /srv/v6gap/archive")]
 pub struct IndexArchiveArgs {
+    /// Results of all hosts of a fleet, each into an archive of its own: the hub's folder of them
+    #[arg(long, value_name = "FOLDER")]
+    pub fleet: Option<PathBuf>,
     /// Judge all results again, as after an update, instead of those alone that the archive lacks
     #[arg(long)]
     pub afresh: bool,

@@ -5,6 +5,7 @@ mod archive;
 mod look;
 mod postgres;
 mod progress;
+mod stores;
 mod tally;
 
 use crate::args::{IndexArgs, IndexCommand, IndexRebuildArgs};

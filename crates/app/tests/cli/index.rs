@@ -213,21 +213,27 @@ fn a_table_that_is_none_is_named_and_left_as_it_is() {
     assert!(sandbox.path("runs/abc111").exists());
 }
 
-/// Two hosts may draw one identifier on a day; what they measured lies apart.
+/// A hub keeps a folder for each host, and two hosts may draw one identifier.
 #[test]
-fn files_of_a_fleet_are_told_apart_by_the_host() {
-    let sandbox = Sandbox::new();
+fn results_of_all_hosts_of_a_fleet_are_archived() {
+    let hub = Sandbox::new();
     let day = 1_763_560_962_000_000_000;
-    sandbox.store_of_fleet("fleet0", "rome/lab-a,oslo/lab-b", day, 1.0);
-    sandbox.run("index archive").ended(0);
-    for kind in ["pairs", "trials"] {
-        let file =
-            sandbox.path(&format!("archive/{kind}/day=2025-11-19/rome_lab-a_fleet0.parquet"));
-        assert!(file.is_file(), "{file:?}");
+    let between = ["rome/lab-a", "oslo/lab-b"];
+    for (folder, between) in [("rome/lab-a", between), ("oslo/lab-b", [between[1], between[0]])] {
+        hub.store_between("fleet0", between, day);
+        std::fs::create_dir_all(hub.path(folder)).unwrap();
+        std::fs::rename(hub.path("runs"), hub.path(folder).join("runs")).unwrap();
     }
-    let line = json(sandbox.read("index.jsonl").lines().next().unwrap());
-    let names = (&line["run"]["from"], &line["run"]["to"]);
-    assert_eq!(names, (&"rome/lab-a".into(), &"oslo/lab-b".into()));
+    let line = format!("index archive --fleet {}", hub.path("").display());
+    let said = hub.run(&line).ended(0).out;
+    assert_eq!(said, "2 results are in the archive; 2 were put in.\n");
+    for host in between {
+        for kind in ["pairs", "trials"] {
+            let file = hub.path(&format!("{host}/archive/{kind}/day=2025-11-19/fleet0.parquet"));
+            assert!(file.is_file(), "{file:?}");
+        }
+    }
+    assert_eq!(hub.run(&line).ended(0).out, "2 results are in the archive; 0 were put in.\n");
 }
 
 #[test]

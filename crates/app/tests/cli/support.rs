@@ -65,10 +65,17 @@ impl Sandbox {
 
     /// Stores a run between two hosts of a fleet that began at that time.
     pub fn store_between(&self, id: &str, between: [&str; 2], started_unix_ns: u64) {
+        self.store_of_fleet(id, between, started_unix_ns, 1.0);
+    }
+
+    /// Stores a run like [`Sandbox::store_between`] whose round trips over IPv6 take so many times
+    /// as long.
+    pub fn store_of_fleet(&self, id: &str, between: [&str; 2], started_unix_ns: u64, factor: f64) {
         let mut lines = journal(id, "lab-b", started_unix_ns);
         if let Line::Run(header) = &mut lines[0] {
             header.between = Some(between.map(str::to_owned));
         }
+        slow(&mut lines, factor);
         self.store_lines(&lines);
     }
 
@@ -103,17 +110,6 @@ impl Sandbox {
         let mut lines = journal(id, "lab-b", 1_763_700_000_000_000_000);
         if let Line::Run(header) = &mut lines[0] {
             header.hosts.server.facts.insert("kernel".into(), "6.12.9".into());
-        }
-        slow(&mut lines, factor);
-        self.store_lines(&lines);
-    }
-
-    /// Stores a run like [`Sandbox::store`] between two hosts of a fleet, whose round trips over
-    /// IPv6 take so many times as long.
-    pub fn store_of_fleet(&self, id: &str, path: &str, started_unix_ns: u64, factor: f64) {
-        let mut lines = journal(id, "lab-b", started_unix_ns);
-        if let Line::Run(header) = &mut lines[0] {
-            header.fleet = Some(path.parse().unwrap());
         }
         slow(&mut lines, factor);
         self.store_lines(&lines);

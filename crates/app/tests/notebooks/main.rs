@@ -153,8 +153,8 @@ fn queries_of_a_fleet(python: &Path) {
     let sandbox = Sandbox::new();
     for (number, factor) in [(0, 1.0), (1, 0.9)] {
         let started_unix_ns = 1_763_560_962_000_000_000 + number * 86_400_000_000_000;
-        let (id, path) = (format!("fleet{number}"), "rome/lab-a,oslo/lab-b");
-        sandbox.store_of_fleet(&id, path, started_unix_ns, factor);
+        let (id, between) = (format!("fleet{number}"), ["rome/lab-a", "oslo/lab-b"]);
+        sandbox.store_of_fleet(&id, between, started_unix_ns, factor);
     }
     sandbox.run("index archive").ended(0);
     let said = said_of(python, &[Path::new(QUERIES), &sandbox.path("archive"), Path::new(PAGE)]);

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use support::{Ran, Sandbox};
 
 /// Both ways of a path of a fleet.
-const PATHS: [&str; 2] = ["rome/lab-a,oslo/lab-b", "oslo/lab-b,rome/lab-a"];
+const PATHS: [[&str; 2]; 2] = [["rome/lab-a", "oslo/lab-b"], ["oslo/lab-b", "rome/lab-a"]];
 
 /// When the first result began, in ns since 1970, and how far they are apart.
 const BEGIN_UNIX_NS: u64 = 1_763_560_962_000_000_000;

@@ -5,6 +5,7 @@
 
 use super::look::{Looked, look};
 use super::progress::Progress;
+use super::stores;
 use super::tally::Tally;
 use crate::args::IndexArchiveArgs;
 use crate::commands::archived;
@@ -31,6 +32,14 @@ struct Work<'a> {
 /// If another process does, or the archive cannot be read or written.
 pub(super) fn execute(args: &IndexArchiveArgs, context: &Context) -> Result<Outcome, Failure> {
     v6gap_sys::host::memory::expect_much();
+    let mut put = |context: &Context| put(args, context);
+    let tally = stores::each(args.fleet.as_deref(), context, &mut put)?;
+    tally.tell("archive", args.json, context);
+    Ok(Outcome::Done)
+}
+
+/// Archives what the archive of a store lacks.
+fn put(args: &IndexArchiveArgs, context: &Context) -> Result<Tally, Failure> {
     let archive = context.store.hold_archive()?;
     let index = index::all(&context.store)?;
     let mut months: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
@@ -47,8 +56,7 @@ pub(super) fn execute(args: &IndexArchiveArgs, context: &Context) -> Result<Outc
         work.seen += count - new.len();
         work.put_month(&month, &new)?;
     }
-    work.tally.tell("archive", args.json, context);
-    Ok(Outcome::Done)
+    Ok(work.tally)
 }
 
 impl Work<'_> {

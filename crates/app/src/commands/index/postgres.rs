@@ -4,6 +4,7 @@
 
 use super::look::{Looked, look};
 use super::progress::Progress;
+use super::stores;
 use super::tally::Tally;
 use crate::args::IndexPostgresArgs;
 use crate::database::{access, rows};
@@ -24,6 +25,19 @@ pub(super) fn execute(args: &IndexPostgresArgs, context: &Context) -> Result<Out
     v6gap_sys::host::memory::expect_much();
     let mut database = Alone::connect(&access(&args.database, &args.variables)?)?;
     let held = if args.afresh { BTreeSet::new() } else { database.held()? };
+    let mut put = |context: &Context| put(args, &held, &mut database, context);
+    let tally = stores::each(args.fleet.as_deref(), context, &mut put)?;
+    tally.tell("database", args.json, context);
+    Ok(Outcome::Done)
+}
+
+/// Puts in what the database lacks of a store.
+fn put(
+    args: &IndexPostgresArgs,
+    held: &BTreeSet<Held>,
+    database: &mut Alone,
+    context: &Context,
+) -> Result<Tally, Failure> {
     let from = args.since.map_or(0, |span| wall_ns().saturating_sub(span));
     let index = index::all(&context.store)?;
     let is_wanted = |row: &&Row| row.head.started_unix_ns >= from;
@@ -44,8 +58,7 @@ pub(super) fn execute(args: &IndexPostgresArgs, context: &Context) -> Result<Out
         }
         progress.told(seen + 1, tally.all);
     }
-    tally.tell("database", args.json, context);
-    Ok(Outcome::Done)
+    Ok(tally)
 }
 
 /// A run as the database has it, if it has all of it.

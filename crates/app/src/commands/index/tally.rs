@@ -22,6 +22,14 @@ impl Tally {
         Tally { all, put: 0, measured: 0, left_out: Vec::new() }
     }
 
+    /// Adds what came of others.
+    pub(super) fn add(&mut self, others: Tally) {
+        self.all += others.all;
+        self.put += others.put;
+        self.measured += others.measured;
+        self.left_out.extend(others.left_out);
+    }
+
     /// Says it, of a place as in `archive`.
     pub(super) fn tell(&self, place: &str, as_json: bool, context: &Context) {
         let style = &context.output;
