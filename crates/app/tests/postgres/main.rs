@@ -121,7 +121,7 @@ fn each_pair_is_there_once(server: &Server) {
     let lines: Vec<&str> = journal.lines().collect();
     earlier.write("runs/fleet2/journal.jsonl", &(lines[..lines.len() / 2].join("\n") + "\n"));
     earlier.run("index rebuild --afresh").ended(0);
-    put(&earlier, &url, "--afresh");
+    assert_eq!(put(&earlier, &url, "--afresh"), said(3));
     assert_eq!(server.ask("once", SUMS), whole);
     server.execute("once", "DELETE FROM run");
     assert_eq!(put(&earlier, &url, ""), said(4));

@@ -21,8 +21,15 @@ pub const USER: &str = "v6gap";
 pub const PASSWORD: &str = "not-to-be-seen";
 
 /// Has the certificate of a server name it.
-const NAMED: &str = "[req]\ndistinguished_name = subject\nx509_extensions = host\n[subject]\n\
-                     [host]\nbasicConstraints = critical,CA:FALSE\nsubjectAltName = DNS:localhost\n";
+const NAMED: &str = "\
+[req]
+distinguished_name = subject
+x509_extensions = host
+[subject]
+[host]
+basicConstraints = critical,CA:FALSE
+subjectAltName = DNS:localhost
+";
 
 /// A server that runs.
 pub struct Server {

@@ -102,7 +102,7 @@ impl Access {
 
     /// Connects, and drives the connection until the client is dropped.
     pub(super) async fn client(&self) -> Result<Client, PostgresError> {
-        let failed = |error| PostgresError::Connect(error::in_words(&error));
+        let failed = |why: tokio_postgres::Error| PostgresError::Connect(error::in_words(&why));
         // What breaks a connection is told to whoever uses it.
         Ok(match &self.tls {
             Some(tls) => {

@@ -13,9 +13,9 @@ const IS_NEW: &str = "SELECT to_regclass('v6gap_version') IS NULL";
 /// Where the version of the tables is.
 const MAKE_VERSION: &str = "CREATE TABLE v6gap_version (version integer NOT NULL)";
 
-/// Held by whoever makes tables, so that two who begin at once do not both make them: the first
-/// letters of this program's name.
-const MAKING: &str = "SELECT pg_advisory_xact_lock(7221367)";
+/// Held by whoever makes tables, so that two who begin at once do not both make them. The number is
+/// "v6g" in ASCII; others who lock by numbers have others.
+const MAKING: &str = "SELECT pg_advisory_xact_lock(7747175)";
 
 /// A run in the database, as it was when it was written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -12,7 +12,7 @@ use crate::failure::{Failure, Outcome};
 use crate::index;
 use crate::settings::Context;
 use std::collections::BTreeSet;
-use v6gap_fleet::postgres::{Alone, Held};
+use v6gap_fleet::postgres::{Alone, Held, Written};
 use v6gap_report::ArchivedRows;
 use v6gap_store::{Head, Row};
 use v6gap_sys::clock::wall_ns;
@@ -48,9 +48,9 @@ fn put(
         if !held.contains(&entry(&row.head)) {
             match look(row, context) {
                 Looked::Judged(lines, analysis) => {
-                    let bytes = row.head.journal_bytes;
-                    database.write(&rows(ArchivedRows::of(&analysis, &lines, bytes)))?;
-                    tally.put += 1;
+                    let archived = ArchivedRows::of(&analysis, &lines, row.head.journal_bytes);
+                    let written = database.write(&rows(archived))?;
+                    tally.put += usize::from(written == Written::Put);
                 }
                 Looked::Measured => tally.measured += 1,
                 Looked::LeftOut(why) => tally.left_out.push(why),
