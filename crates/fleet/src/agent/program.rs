@@ -7,7 +7,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::Notify;
@@ -28,7 +27,7 @@ const PLAN: &str = "fleet/plan.toml";
 /// With what a server says that it is one.
 const LISTENS: &str = "Serving on";
 
-/// Most that is read of what a process complains of, in bytes.
+/// Most that is kept of what a process complains of, in bytes.
 const COMPLAINT_BYTES_MAX: u64 = 64 << 10;
 
 /// What has a client tell what happens as it happens, and stop when its input is closed.
@@ -197,7 +196,8 @@ impl Runner {
         };
         let (exit, complaint) = match ended {
             Ok(ended) => ended,
-            Err(error) => return none(error.to_string(), true),
+            // What was measured before is measured.
+            Err(error) => return Ended { measured, ..none(error.to_string(), true) },
         };
         let came = said.came(exit, prepare.continued.is_some());
         let failure = match unwritten {
@@ -220,22 +220,29 @@ impl Runner {
         // The input is kept open until it has ended.
         let Process { mut child, _input, mut lines, errors } = process;
         let mut complaint = Vec::new();
-        let mut errors = errors.take(COMPLAINT_BYTES_MAX);
-        let read = errors.read_to_end(&mut complaint);
+        let read = read_start(errors, &mut complaint);
         let heard = async {
             // What is no text is no event either.
             while let Ok(Some(line)) = lines.next_line().await {
                 tell(&line);
             }
         };
-        let killed = tokio::select! {
-            _ = async { tokio::join!(read, heard) } => false,
-            () = kill.notified() => true,
+        // One that says nothing more may still be there, and is killed as well.
+        let ended = async {
+            tokio::join!(read, heard);
+            child.wait().await
         };
-        if killed {
-            child.start_kill()?;
-        }
-        let exit = child.wait().await?;
+        let ended = tokio::select! {
+            ended = ended => Some(ended),
+            () = kill.notified() => None,
+        };
+        let exit = match ended {
+            Some(exit) => exit?,
+            None => {
+                child.start_kill()?;
+                child.wait().await?
+            }
+        };
         Ok((exit.code(), String::from_utf8_lossy(&complaint).into_owned()))
     }
 
@@ -254,6 +261,14 @@ impl Runner {
         input.flush().await?;
         let lines = BufReader::new(output).lines();
         Ok(Process { child, _input: input, lines, errors })
+    }
+}
+
+/// Reads all that a process complains of, so that it never waits for a reader, and keeps the start.
+async fn read_start(mut errors: ChildStderr, start: &mut Vec<u8>) {
+    // A pipe that cannot be read has nothing more to say.
+    if (&mut errors).take(COMPLAINT_BYTES_MAX).read_to_end(start).await.is_ok() {
+        let _ = tokio::io::copy(&mut errors, &mut tokio::io::sink()).await;
     }
 }
 
@@ -294,8 +309,12 @@ fn failure(how: &How, complaint: &str) -> Option<Trouble> {
         How::Ended(Outcome::Measured | Outcome::Down { .. }) => None,
         How::Ended(Outcome::Refused { why }) => Some(trouble(why.clone(), true)),
         How::Ended(Outcome::Failed { why }) => Some(trouble(why.clone(), false)),
-        How::Ended(Outcome::Stopped) => Some(trouble("it was stopped".to_owned(), false)),
-        How::Taken => Some(trouble("something else is measured here".to_owned(), false)),
+        How::Ended(Outcome::Stopped | Outcome::BrokenOff) => {
+            Some(trouble("it was stopped".to_owned(), false))
+        }
+        How::Taken | How::Ended(Outcome::Taken) => {
+            Some(trouble("something else is measured here".to_owned(), false))
+        }
         How::NotContinued => Some(trouble(said_of(complaint), false)),
     }
 }

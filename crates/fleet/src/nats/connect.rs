@@ -43,7 +43,7 @@ pub struct Way<'a> {
 /// If no node answers, lets this one in, or is new enough; or the hub does not encrypt and is
 /// beyond this host.
 pub async fn connect(way: &Way<'_>) -> Result<Client, FleetError> {
-    let hubs = if way.hubs.is_empty() { &way.letter.hubs } else { way.hubs };
+    let hubs: &[String] = if way.hubs.is_empty() { &way.letter.hubs } else { way.hubs };
     let encrypted = way.letter.authority.is_some();
     let far = hubs.iter().find(|hub| !is_local(hub));
     if let (false, false, Some(far)) = (encrypted, way.plaintext, far) {
@@ -62,7 +62,7 @@ pub async fn connect(way: &Way<'_>) -> Result<Client, FleetError> {
     if encrypted {
         options = options.add_root_certificates(way.file.to_owned()).tls_first();
     }
-    let client = options.connect(hubs.as_slice()).await.map_err(|error| failed(hubs, &error))?;
+    let client = options.connect(hubs).await.map_err(|error| failed(hubs, &error))?;
     let (major, minor, patch) = SERVER_MIN;
     if !client.is_server_compatible(major, minor, patch) {
         return Err(FleetError::ServerOld(client.server_info().version));
