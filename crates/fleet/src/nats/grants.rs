@@ -3,7 +3,7 @@
 //! Both are by hand. The client's own calls for buckets write no time to live when they change a
 //! key, so that a grant would be for ever, and they know no batches.
 
-use super::streams::{bucket_stream, bucket_subject};
+use super::streams::{READS_AT_ONCE, bucket_stream, bucket_subject};
 use async_nats::header::{
     HeaderMap, NATS_BATCH_COMMIT, NATS_BATCH_COMMIT_FINAL, NATS_BATCH_ID, NATS_BATCH_SEQUENCE,
     NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, NATS_MARKER_REASON, NATS_MESSAGE_TTL,
@@ -11,7 +11,7 @@ use async_nats::header::{
 use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream, StreamMessage};
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Request};
-use futures_util::TryStreamExt;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 use std::time::Duration;
 use v6gap_core::fleet::REQUEST_NS;
@@ -99,9 +99,16 @@ impl Grants {
         let subjects: Vec<(String, usize)> = subjects.try_collect().await.ok()?;
         let start = bucket_subject(GRANTS, "");
         let keys = subjects.iter().filter_map(|(subject, _)| subject.strip_prefix(&start));
+        let keys: Vec<Key> = keys.filter_map(Key::parse).collect();
+        // One after the other they would take longer than an answer may, where there are many.
+        let read = |key: Key| {
+            let grants = self.clone();
+            async move { grants.look(&key).await }
+        };
+        let mut found = stream::iter(keys).map(read).buffer_unordered(READS_AT_ONCE);
         let mut entries = Vec::new();
-        for key in keys.filter_map(Key::parse) {
-            let entry = self.look(&key).await?;
+        while let Some(entry) = found.next().await {
+            let entry = entry?;
             if entry.revision > 0 {
                 entries.push(entry);
             }

@@ -1,11 +1,11 @@
 //! Buckets of keys that only one part of a hub writes: plans that are applied, and visits.
 
-use super::streams::{bucket_stream, bucket_subject};
+use super::streams::{READS_AT_ONCE, bucket_stream, bucket_subject};
 use crate::error::FleetError;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream};
 use data_encoding::BASE64URL_NOPAD;
-use futures_util::TryStreamExt;
+use futures_util::{StreamExt, TryStreamExt, stream};
 
 /// The key for what people call something: names may have any letters, keys may not.
 pub fn key_of(name: &str) -> String {
@@ -58,10 +58,18 @@ impl Bucket {
         let subjects = subjects.map_err(|error| refused(&error))?;
         let subjects: Vec<(String, usize)> =
             subjects.try_collect().await.map_err(|error| refused(&error))?;
+        let read = |(subject, _): (String, usize)| {
+            let stream = self.stream.clone();
+            async move {
+                let message = stream.get_last_raw_message_by_subject(&subject).await;
+                (subject, message)
+            }
+        };
+        let mut reads = stream::iter(subjects).map(read).buffer_unordered(READS_AT_ONCE);
         let start = bucket_subject(self.name, "");
         let mut found = Vec::new();
-        for (subject, _) in subjects {
-            let message = match self.stream.get_last_raw_message_by_subject(&subject).await {
+        while let Some((subject, message)) = reads.next().await {
+            let message = match message {
                 Ok(message) => message,
                 // Gone meanwhile.
                 Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => continue,

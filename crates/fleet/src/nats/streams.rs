@@ -27,6 +27,9 @@ const TRIES: u32 = 60;
 /// See [`TRIES`].
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// Keys of a bucket that are read at once.
+pub(super) const READS_AT_ONCE: usize = 64;
+
 /// Makes what is missing of all streams, each held by so many nodes.
 ///
 /// # Errors
