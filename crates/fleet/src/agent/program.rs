@@ -30,6 +30,9 @@ const LISTENS: &str = "Serving on";
 /// Most that is kept of what a process complains of, in bytes.
 const COMPLAINT_BYTES_MAX: u64 = 64 << 10;
 
+/// Most of that which the coordinator is told.
+const WHY_CHARS_MAX: usize = 500;
+
 /// What has a client tell what happens as it happens, and stop when its input is closed.
 const HEARD: [&str; 7] = [
     "--json-errors",
@@ -300,7 +303,7 @@ fn port(prepare: &Prepare) -> Option<String> {
 }
 
 fn trouble(why: String, lasting: bool) -> Trouble {
-    Trouble { why, lasting }
+    Trouble { why: why.chars().take(WHY_CHARS_MAX).collect(), lasting }
 }
 
 /// Why a client did not do its part. That a family is down is what it found.

@@ -20,6 +20,7 @@ use crate::orders::Writer;
 use crate::rights::{ASK, Role};
 use async_nats::{Client, Subscriber};
 use futures_util::StreamExt;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -94,7 +95,6 @@ pub struct Known {
 struct Going<'a> {
     machine: Coordinator,
     meshes: Meshes,
-    addresses: BTreeMap<HostName, Vec<String>>,
     client: Client,
     grants: Grants,
     state: Bucket,
@@ -134,9 +134,8 @@ pub async fn go_on(
     let keys = crate::hub::keys::Keys::read(&hub.folder)?;
     let (says, events) = unbounded_channel();
     let mut going = Going {
-        machine: Coordinator::new(setup(BTreeMap::new())?),
+        machine: Coordinator::new(setup()?),
         meshes: Meshes::default(),
-        addresses: BTreeMap::new(),
         grants,
         state: Bucket::of(&context, STATE).await?,
         client,
@@ -167,12 +166,12 @@ async fn subscribed(client: &Client, subject: String) -> Result<Subscriber, Flee
 }
 
 /// A coordinator that nobody was before.
-fn setup(addresses: BTreeMap<HostName, Vec<String>>) -> Result<Setup, FleetError> {
+fn setup() -> Result<Setup, FleetError> {
     let (mut seed, mut name) = ([0; 32], [0; NAME_BYTES]);
     v6gap_sys::entropy::random(&mut seed)?;
     v6gap_sys::entropy::random(&mut name)?;
     let who = name.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(Setup { who, addresses, seed })
+    Ok(Setup { who, addresses: BTreeMap::new(), seed })
 }
 
 impl Going<'_> {
@@ -213,18 +212,29 @@ impl Going<'_> {
                 Some(event) = events.recv() => Some(event),
                 () = tokio::time::sleep(Duration::from_nanos(wait_ns)) => Some(Event::Time),
                 () = stopped(&mut stop) => {
-                    // Another one may lead at once, and what runs goes on.
-                    let leads = self.machine.leads();
-                    self.step(Event::Retire).await;
-                    if leads {
-                        let _ = tokio::time::timeout(PARTING, events.recv()).await;
-                    }
+                    let _ = tokio::time::timeout(PARTING, self.part(&mut events)).await;
                     return Ok(());
                 }
             };
             if let Some(event) = event {
                 self.step(event).await;
             }
+        }
+    }
+
+    /// Leads no more: another one may at once, and what runs goes on.
+    async fn part(&mut self, events: &mut UnboundedReceiver<Event>) {
+        let leads = self.machine.leads();
+        self.step(Event::Retire).await;
+        // A batch that is on its way comes before the one that says so.
+        while self.machine.leads()
+            && let Some(event) = events.recv().await
+        {
+            self.step(event).await;
+        }
+        if leads {
+            // What came of that one: it is nobody's concern here.
+            let _ = events.recv().await;
         }
     }
 
@@ -303,7 +313,8 @@ impl Going<'_> {
         if text.is_empty() {
             self.meshes.set(&name, None);
             (self.told)(Told::Applied { name, paths: None });
-            return self.with_addresses().await;
+            self.machine.set_addresses(self.meshes.addresses());
+            return Ok(());
         }
         let applied: Result<Applied, String> =
             serde_json::from_slice(text).map_err(|error| error.to_string());
@@ -325,18 +336,7 @@ impl Going<'_> {
                 (self.told)(Told::Applied { name, paths });
             }
         }
-        self.with_addresses().await
-    }
-
-    /// Has a new machine begin where hosts without agents have other addresses now: it is told them
-    /// when it begins.
-    async fn with_addresses(&mut self) -> Result<(), FleetError> {
-        let addresses = self.meshes.addresses();
-        if addresses != self.addresses {
-            self.step(Event::Retire).await;
-            self.machine = Coordinator::new(setup(addresses.clone())?);
-            self.addresses = addresses;
-        }
+        self.machine.set_addresses(self.meshes.addresses());
         Ok(())
     }
 }
@@ -348,16 +348,28 @@ async fn keep(state: Bucket, visited: Visited) {
     }
 }
 
+/// Longest message of an agent, in bytes. A longer one is none: what is heard of all agents is kept
+/// and told, and none of them may fill that.
+const MESSAGE_BYTES_MAX: usize = 16 << 10;
+
+/// What stands in a message, if it is of that kind and none that is too long.
+fn read<T: DeserializeOwned>(message: &[u8]) -> Option<T> {
+    if message.len() > MESSAGE_BYTES_MAX {
+        return None;
+    }
+    serde_json::from_slice(message).ok()
+}
+
 /// The answer in a message, if its subject proves who gave it.
 fn reply_in(of: &str, message: &[u8]) -> Option<Event> {
-    let reply: Reply = serde_json::from_slice(message).ok()?;
+    let reply: Reply = read(message)?;
     let proved = subject::host(of).as_ref() == Some(&reply.from);
     proved.then(|| Event::Reply(Box::new(reply)))
 }
 
 /// As [`reply_in`], of a heartbeat.
 fn heartbeat_in(of: &str, message: &[u8]) -> Option<Heartbeat> {
-    let heartbeat: Heartbeat = serde_json::from_slice(message).ok()?;
+    let heartbeat: Heartbeat = read(message)?;
     (subject::host(of).as_ref() == Some(&heartbeat.from)).then_some(heartbeat)
 }
 
@@ -375,5 +387,7 @@ mod tests {
         assert!(reply_in("v6gap.rep.rome.a.3", &text).is_some());
         assert!(reply_in("v6gap.rep.rome.b.3", &text).is_none());
         assert!(reply_in("v6gap.rep.rome.a.3", b"x").is_none());
+        let long = [text, vec![b' '; MESSAGE_BYTES_MAX]].concat();
+        assert!(reply_in("v6gap.rep.rome.a.3", &long).is_none());
     }
 }

@@ -9,6 +9,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// Most that is kept of what an agent says of a failure.
+const WORDS_CHARS_MAX: usize = 500;
+
 impl Coordinator {
     /// An agent answers.
     pub(super) fn replied(&mut self, reply: Reply, out: &mut Out<'_>) {
@@ -34,12 +37,13 @@ impl Coordinator {
             }
             Answer::Failed(failure) => {
                 job.measured(role, failure.measured);
-                let why = format!("{from}: {}", failure.why);
+                let why = format!("{from}: {}", shortened(&failure.why));
                 job.failure.get_or_insert((why, failure.lasting));
             }
             Answer::Refused { why } => {
                 let lasting = why.is_lasting();
-                job.failure.get_or_insert((format!("{from}: {}", words(&why)), lasting));
+                let why = format!("{from}: {}", shortened(&words(&why)));
+                job.failure.get_or_insert((why, lasting));
             }
         }
         *job.end(role) = End::Over;
@@ -81,6 +85,12 @@ impl super::job::Job {
             self.run = measured.run.or(self.run.take());
         }
     }
+}
+
+/// Words of an agent as long as a record bears: one that is longer than a message may be would never
+/// be written, nor would anything with it.
+fn shortened(words: &str) -> String {
+    words.chars().take(WORDS_CHARS_MAX).collect()
 }
 
 /// A refusal in words.

@@ -147,6 +147,11 @@ impl Coordinator {
         out.actions
     }
 
+    /// Hosts at which no agent says its addresses have these from now on.
+    pub fn set_addresses(&mut self, addresses: BTreeMap<HostName, Vec<String>>) {
+        self.addresses = addresses;
+    }
+
     /// Whether it leads, as far as it knows.
     pub fn leads(&self) -> bool {
         matches!(self.lead, Lead::Leading)

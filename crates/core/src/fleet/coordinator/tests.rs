@@ -1,10 +1,11 @@
 use super::*;
 use crate::fleet::grant::{Entry, Leader, NotCommitted, Put, Stage, Value};
 use crate::fleet::id::Nonce;
-use crate::fleet::message::{Answer, Heartbeat, Measured, Refusal, Reply, State};
+use crate::fleet::message::{Answer, Failure, Heartbeat, Measured, Refusal, Reply, State};
 use crate::fleet::work::{Class, SentPlan};
 use crate::fleet::{PREPARE_NS, SECOND_NS, hold_ns};
 use crate::watch::Moment;
+use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::{format, vec};
 
@@ -292,4 +293,43 @@ fn three_attempts_are_made_and_the_last_one_is_said() {
     }
     let given_up = matches!(desk.table.1[..], [Outcome::GivenUp { attempts: 3, .. }]);
     assert!(given_up, "{:?}", desk.table.1);
+}
+
+#[test]
+fn what_an_agent_says_at_length_does_not_make_a_record_too_long_to_write() {
+    let (mut desk, actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
+    desk.takes(&actions, 101);
+    let token = Token(desk.sequence);
+    let why = "\u{e9}".repeat(1_000_000);
+    let failed = Answer::Failed(Failure { why, lasting: true, measured: Measured::default() });
+    desk.says("rome/a", token, failed, 102);
+    let given_up = |outcome: &Outcome| match outcome {
+        Outcome::GivenUp { why, .. } => why.starts_with("rome/a: \u{e9}") && why.len() < 2_000,
+        Outcome::Measured { .. } | Outcome::Lost => false,
+    };
+    assert!(desk.table.1.iter().all(given_up) && desk.table.1.len() == 1);
+    let (_, batch) = batch(&desk.step(Event::Time, 106));
+    let record = batch.puts.iter().find_map(|put| match &put.value {
+        Value::Job(record) => record.came.clone(),
+        Value::Leader(_) | Value::Taken { .. } => None,
+    });
+    assert!(record.is_some_and(|came| came.len() < 2_000));
+}
+
+#[test]
+fn a_host_without_an_agent_is_where_it_was_said_to_be_last() {
+    let nas = Work { to_is_agent: false, ..work("rome/a", "ext/nas") };
+    let (mut desk, actions) = leading(vec![nas], vec![]);
+    let address = "192.0.2.7".to_string();
+    desk.machine.set_addresses([(host("ext/nas"), vec![address.clone()])].into());
+    let (_, actions) = desk.takes(&actions, 101);
+    let prepared = actions.iter().find_map(|action| match action {
+        Action::Send(command) => match &command.order {
+            Order::Prepare(prepare) => Some(prepare.peer.addresses.clone()),
+            Order::Start(_) | Order::Stop { .. } | Order::Status => None,
+        },
+        _ => None,
+    });
+    assert_eq!(prepared, Some(vec![address]));
+    assert!(desk.machine.leads());
 }
