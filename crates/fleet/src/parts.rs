@@ -6,6 +6,7 @@ use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use sha2::{Digest, Sha256};
 use v6gap_core::fleet::message::{ChunkHeader, SPOKEN};
 use v6gap_core::fleet::subject;
+use v6gap_store::JOURNAL_BYTES_MAX;
 
 /// How hard it is tried to make them small: of 0 to 10; what 6 gains over 4 takes twice the time.
 const LEVEL: u8 = 4;
@@ -50,6 +51,10 @@ pub fn read(subject: &str, message: &[u8]) -> Result<(ChunkHeader, Vec<u8>), NoP
     let (line, rest) = message.split_at(end);
     let header: ChunkHeader = serde_json::from_slice(line).map_err(|_| NoPart::Unreadable)?;
     if !(SPOKEN.lowest()..=SPOKEN.highest()).contains(&header.version) {
+        return Err(NoPart::Unreadable);
+    }
+    // No journal is as long, and none that is can be read.
+    if header.end() > JOURNAL_BYTES_MAX {
         return Err(NoPart::Unreadable);
     }
     if subject::host(subject).as_ref() != Some(&header.from) {
@@ -99,6 +104,8 @@ mod tests {
         assert_eq!(read(OWN, &other), Err(NoPart::Broken));
         let later = ChunkHeader { version: 2, ..header(bytes) };
         assert_eq!(read(OWN, &write(&later, bytes).unwrap()), Err(NoPart::Unreadable));
+        let long = ChunkHeader { at: JOURNAL_BYTES_MAX - 2, ..header(bytes) };
+        assert_eq!(read(OWN, &write(&long, bytes).unwrap()), Err(NoPart::Unreadable));
         for end in 0..message.len() {
             assert!(read(OWN, &message[..end]).is_err(), "{end}");
         }

@@ -37,6 +37,9 @@ const AT_ONCE: usize = 32;
 /// How long the stream waits for a word on a part before it sends it again.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How often a part is tried to be written: for five minutes.
+const TRIES: i64 = 60;
+
 /// Held by the one sink that writes into an archive.
 const LOCK: &str = "sink.lock";
 
@@ -220,6 +223,14 @@ impl Going<'_> {
     }
 }
 
+/// Has a part come again, but for one that came too often: so many are waited for at a time, and
+/// those of one host, whose beginning is lost, may not keep out all others. Its agent sends the
+/// whole again.
 async fn again(message: &Message) {
-    let _ = message.ack_with(AckKind::Nak(Some(Duration::from_nanos(AGAIN_NS)))).await;
+    let often = message.info().is_ok_and(|info| info.delivered >= TRIES);
+    let kind = match often {
+        true => AckKind::Term,
+        false => AckKind::Nak(Some(Duration::from_nanos(AGAIN_NS))),
+    };
+    let _ = message.ack_with(kind).await;
 }
