@@ -32,7 +32,7 @@ pub fn execute(args: &FleetAgentArgs, context: &Context) -> Result<Outcome, Fail
     let quiet = args.quiet;
     let mut told = |what: Told| {
         if let Some(line) = line(&what, quiet).filter(|line| last.as_ref() != Some(line)) {
-            output::to_stdout(&line);
+            output::to_stdout(&output::fit(&context.output.results, &line));
             last = Some(line);
         }
     };

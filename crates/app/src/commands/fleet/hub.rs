@@ -11,15 +11,16 @@ use v6gap_fleet::hub::{Hub, nodes};
 use v6gap_fleet::sink::Told as OfSink;
 use v6gap_fleet::supervise::{self, Options, Told};
 use v6gap_fleet::{Ended, Role};
+use v6gap_report::text::Style;
 
 /// Does what is asked with a hub.
 ///
 /// # Errors
 /// Whatever keeps it from being done.
-pub fn execute(command: &HubCommand) -> Result<Outcome, Failure> {
+pub fn execute(command: &HubCommand, style: &Style) -> Result<Outcome, Failure> {
     match command {
         HubCommand::Init(args) => init(args),
-        HubCommand::Run(args) => run(args),
+        HubCommand::Run(args) => run(args, style),
         HubCommand::Invite(args) => invite(args),
         HubCommand::Revoke(args) => revoke(args),
     }
@@ -64,7 +65,7 @@ fn revoke(args: &HubRevokeArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-fn run(args: &HubRunArgs) -> Result<Outcome, Failure> {
+fn run(args: &HubRunArgs, style: &Style) -> Result<Outcome, Failure> {
     let hub = Hub::open(&args.folder)?;
     let stop = session::interruptible()?;
     let node = args.node.map(|node| usize::from(node) - 1);
@@ -72,7 +73,8 @@ fn run(args: &HubRunArgs) -> Result<Outcome, Failure> {
     let addresses = hub.addresses().join(", ");
     let mut told = |what: Told| {
         if let Some(line) = line(&what, &addresses) {
-            output::to_stdout(&line);
+            // Agents may say anything.
+            output::to_stdout(&output::fit(style, &line));
         }
     };
     until_stopped(&stop, async |stop| supervise::run(&hub, &options, &mut told, stop).await)

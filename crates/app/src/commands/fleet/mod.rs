@@ -25,7 +25,7 @@ pub fn execute(args: &FleetArgs, settings: &Settings) -> Result<Outcome, Failure
     let context = || Context::new(settings);
     match &args.command {
         // A hub has a folder of its own.
-        FleetCommand::Hub(command) => hub::execute(command),
+        FleetCommand::Hub(command) => hub::execute(command, &settings.output.results),
         FleetCommand::Agent(args) => agent::execute(args, &context()?),
         FleetCommand::Apply(args) => apply::execute(args),
         FleetCommand::Run(args) => apply::once(args),
