@@ -33,6 +33,12 @@ pub fn asked(text: &str) -> Result<Asked, String> {
     Ok(of(&plan))
 }
 
+/// Whether a run of `plan` takes what was asked: one that is continued does what its own plan says,
+/// whatever plan comes with the order.
+pub(crate) fn takes(plan: &Plan, asked: &Asked) -> bool {
+    of(plan) == *asked
+}
+
 fn of(plan: &Plan) -> Asked {
     let total = estimate(plan, Path::USUAL).total;
     let time_ns = match plan.design.stop {
@@ -72,6 +78,10 @@ mod tests {
         let asked = asked(text).unwrap();
         assert!(!asked.kinds.is_empty() && asked.bytes > 0 && asked.time_ns > 0);
         assert_eq!(longest_ns(&asked), asked.time_ns + AROUND_NS);
+        let read = |text: &str| parse_plan(text, 7, &mut |_| Ok(())).unwrap().1;
+        assert!(takes(&read(text), &asked));
+        let other = "v6gap = 1\nname = \"x\"\n[[measure]]\nmetric = \"throughput\"\n";
+        assert!(!takes(&read(other), &asked));
     }
 
     #[test]

@@ -287,7 +287,8 @@ impl<M: Measures> Going<'_, M> {
                 let journal = self.files.journal(&part.run);
                 tokio::spawn(sending::send(self.context.clone(), part, journal, self.says.clone()));
             }
-            Action::Held { run, bytes } => self.files.held(&run, bytes)?,
+            // What a full disk does not keep is sent and told again once the agent begins anew.
+            Action::Held { run, bytes } => drop(self.files.held(&run, bytes)),
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ use v6gap_core::fleet::agent::limits::Asked;
 use v6gap_core::fleet::agent::{Ended, Event, Trouble};
 use v6gap_core::fleet::message::{Measured, Prepare};
 use v6gap_core::fleet::names::HostName;
+use v6gap_core::record::RunId;
 use v6gap_core::watch::log::Outcome;
 use v6gap_core::watch::said::{Expected, How, Said};
 use v6gap_store::{Claims, Store};
@@ -174,6 +175,13 @@ impl Runner {
         if clock::boot_ns().saturating_add(asked.time_ns) > until_ns {
             return none("too little of its time was left".to_owned(), false);
         }
+        // One of another plan would go beyond what the owner's limits were held against.
+        let is_of_plan = |run: &RunId| {
+            let header = self.store.header(run);
+            header.is_some_and(|header| plans::takes(&header.plan, &asked))
+        };
+        let continued = prepare.continued.clone().filter(is_of_plan);
+        let prepare = &Prepare { continued, ..prepare.clone() };
         let plan = self.store.data().join(PLAN);
         if let Err(error) = Store::write_file(&plan, &prepare.plan) {
             return none(error.to_string(), false);

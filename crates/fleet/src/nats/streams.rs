@@ -28,7 +28,7 @@ const TRIES: u32 = 60;
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Keys of a bucket that are read at once.
-pub(super) const READS_AT_ONCE: usize = 64;
+pub(super) const READS_AT_ONCE: usize = 256;
 
 /// Makes what is missing of all streams, each held by so many nodes.
 ///

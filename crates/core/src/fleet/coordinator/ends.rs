@@ -87,8 +87,8 @@ impl super::job::Job {
     }
 }
 
-/// Words of an agent as long as a record bears: one that is longer than a message may be would never
-/// be written, nor would anything with it.
+/// Words of an agent as long as a record bears: one that is longer than a message may be would
+/// never be written, nor would anything with it.
 fn shortened(words: &str) -> String {
     words.chars().take(WORDS_CHARS_MAX).collect()
 }
