@@ -27,6 +27,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
+use tokio::time::MissedTickBehavior;
 use v6gap_core::fleet::REQUEST_NS;
 use v6gap_core::fleet::coordinator::{Action, Coordinator, Event, Setup};
 use v6gap_core::fleet::message::{Command, Heartbeat, Reply};
@@ -42,6 +43,10 @@ const PARTING: Duration = Duration::from_secs(2);
 
 /// How old the list of who is invited may be, in ns.
 const LIST_NS: u64 = 5_000_000_000;
+
+/// How often it is looked which mesh plans are applied: what was said of that while the hub was
+/// gone was not heard.
+const READ: Duration = Duration::from_secs(60);
 
 /// What a coordinator tells whoever looks at it.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,6 +103,10 @@ struct Going<'a> {
     client: Client,
     grants: Grants,
     state: Bucket,
+    applied: Bucket,
+    /// The mesh plans that are applied, by their keys, and how often that changed.
+    texts: BTreeMap<String, Vec<u8>>,
+    changes: u64,
     writer: Writer,
     folder: PathBuf,
     /// Public keys for which words are sealed, and when they were read, in ns.
@@ -138,6 +147,9 @@ pub async fn go_on(
         meshes: Meshes::default(),
         grants,
         state: Bucket::of(&context, STATE).await?,
+        applied: applied.clone(),
+        texts: BTreeMap::new(),
+        changes: 0,
         client,
         writer: Writer { jobs: keys.jobs, seals: keys.seals },
         folder: hub.folder.clone(),
@@ -181,6 +193,9 @@ impl Going<'_> {
         mut events: UnboundedReceiver<Event>,
         mut stop: watch::Receiver<bool>,
     ) -> Result<(), FleetError> {
+        let mut read = tokio::time::interval(READ);
+        read.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (reads, mut were_read) = unbounded_channel();
         loop {
             let wait_ns = self.machine.wake_ns().saturating_sub(now().ns);
             let event = tokio::select! {
@@ -209,6 +224,20 @@ impl Going<'_> {
                     }
                     None => return Ok(()),
                 },
+                _ = read.tick() => {
+                    let (applied, reads, since) =
+                        (self.applied.clone(), reads.clone(), self.changes);
+                    drop(tokio::spawn(async move {
+                        if let Ok(all) = applied.all().await {
+                            let _ = reads.send((since, all));
+                        }
+                    }));
+                    None
+                }
+                Some((since, all)) = were_read.recv() => {
+                    self.apply_all(since, all).await?;
+                    Some(Event::Time)
+                }
                 Some(event) = events.recv() => Some(event),
                 () = tokio::time::sleep(Duration::from_nanos(wait_ns)) => Some(Event::Time),
                 () = stopped(&mut stop) => {
@@ -307,8 +336,35 @@ impl Going<'_> {
         }
     }
 
+    /// These are the mesh plans that are applied, unless that has changed since it was asked.
+    async fn apply_all(
+        &mut self,
+        since: u64,
+        all: Vec<(String, Vec<u8>)>,
+    ) -> Result<(), FleetError> {
+        if since != self.changes {
+            return Ok(());
+        }
+        let is_there = |key: &&String| all.iter().any(|(there, _)| there == *key);
+        let gone: Vec<String> = self.texts.keys().filter(|key| !is_there(key)).cloned().collect();
+        for key in gone {
+            self.apply(&key, &[]).await?;
+        }
+        for (key, text) in all {
+            if self.texts.get(&key) != Some(&text) {
+                self.apply(&key, &text).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// A mesh plan was applied, or taken away if there is no text.
     async fn apply(&mut self, key: &str, text: &[u8]) -> Result<(), FleetError> {
+        self.changes += 1;
+        match text.is_empty() {
+            true => drop(self.texts.remove(key)),
+            false => drop(self.texts.insert(key.to_owned(), text.to_vec())),
+        }
         let Some(name) = name_of(key) else { return Ok(()) };
         if text.is_empty() {
             self.meshes.set(&name, None);
