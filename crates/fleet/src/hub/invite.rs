@@ -10,11 +10,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 use v6gap_core::fleet::names::HostName;
-use v6gap_store::Store;
+use v6gap_store::{KeptLines, Store};
 use v6gap_sys::secrets;
 
 /// The list, in the folder of a hub.
 const FILE: &str = "agents.json";
+
+/// Held by whoever changes the list: of two who did at once one would be lost.
+const LOCK: &str = "agents.lock";
 
 /// All agents that were ever invited, in the order of that.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -39,6 +42,11 @@ struct Agent {
 }
 
 impl Invited {
+    /// Keeps others from changing the list in the folder of a hub.
+    fn lock(folder: &Path) -> Result<KeptLines, FleetError> {
+        Ok(KeptLines::open(&folder.join(LOCK), &mut |_| {})?)
+    }
+
     /// The list in the folder of a hub; empty if nobody was invited.
     ///
     /// # Errors
@@ -78,6 +86,7 @@ impl Hub {
     /// # Errors
     /// If it is invited already, or the list cannot be written.
     pub fn invite(&self, name: &HostName) -> Result<Letter, FleetError> {
+        let _lock = Invited::lock(&self.folder)?;
         let mut invited = Invited::read(&self.folder)?;
         if invited.seals().contains_key(name) {
             return Err(FleetError::Invited(name.to_string()));
@@ -113,6 +122,7 @@ impl Hub {
     /// # Errors
     /// If it is not invited, or the list or the configurations cannot be written.
     pub fn revoke(&self, name: &HostName) -> Result<(), FleetError> {
+        let _lock = Invited::lock(&self.folder)?;
         let mut invited = Invited::read(&self.folder)?;
         let theirs = |agent: &&mut Agent| agent.name == *name && agent.revoked_unix_s.is_none();
         let agent = invited.agents.iter_mut().find(theirs);
@@ -120,5 +130,28 @@ impl Hub {
         agent.revoked_unix_s = Some(v6gap_sys::clock::wall_ns() / 1_000_000_000);
         invited.write(&self.folder)?;
         self.configure()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nodes;
+    use super::*;
+
+    #[test]
+    fn of_two_who_invite_at_once_none_is_lost() {
+        let folder = std::env::temp_dir().join(format!("v6gap-invite-{}", std::process::id()));
+        let hub = Hub::init(&folder, nodes::parse("localhost").unwrap(), false).unwrap();
+        let name: HostName = "rome/a".parse().unwrap();
+        let other = Invited::lock(&folder).unwrap();
+        assert!(hub.invite(&name).is_err());
+        drop(other);
+        hub.invite(&name).unwrap();
+        assert!(matches!(hub.invite(&name), Err(FleetError::Invited(_))));
+        hub.revoke(&name).unwrap();
+        hub.invite(&name).unwrap();
+        let invited = Invited::read(&folder).unwrap();
+        assert_eq!((invited.seals().len(), invited.revoked().len()), (1, 1));
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }
