@@ -5,6 +5,7 @@
 //! The server is that of `cargo xtask truth --setup`, or the system's. Without one it says
 //! `SKIPPED`.
 
+#[allow(dead_code, reason = "the suite of namespaces uses the rest")]
 mod programs;
 #[path = "../cli/support.rs"]
 #[expect(dead_code, reason = "the other suite uses the rest")]
@@ -14,7 +15,7 @@ use programs::{Running, free, server, until};
 use serde_json::Value;
 use std::net::{Ipv4Addr, Ipv6Addr, TcpStream};
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::Instant;
 use support::Sandbox;
 use v6gap_core::record::RunId;
@@ -71,7 +72,7 @@ fn one_job(server: &Path) {
     let again = sandbox.run(&format!("fleet hub init hub --nodes localhost:{port}")).ended(2);
     assert!(again.err.contains("E605"), "{}", again.err);
     let run = format!("fleet hub run hub --nats-server {}", server.display());
-    let mut hub = Running::start(&sandbox, "hub", &run);
+    let mut hub = start(&sandbox, "hub", &run);
     hub.until_said("Ready:");
     let mut agents = ["rome/a", "oslo/b"].map(|name| agent(&sandbox, name));
     agents.iter_mut().for_each(|agent| drop(agent.until_said("Idle.")));
@@ -119,7 +120,16 @@ fn agent(sandbox: &Sandbox, name: &str) -> Running {
     assert!(twice.err.contains("E606"), "{}", twice.err);
     let (v4, v6) = (Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST);
     let line = format!("fleet agent --creds {creds} --address {v4} --address {v6}");
-    Running::start(sandbox, site, &line)
+    start(sandbox, site, &line)
+}
+
+/// Starts the program in the sandbox, with folders `name` and `name-locks` of its own.
+fn start(sandbox: &Sandbox, name: &str, line: &str) -> Running {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_v6gap"));
+    command.args(line.split_whitespace()).current_dir(sandbox.path(""));
+    command.env("V6GAP_DATA", sandbox.path(name));
+    command.env("V6GAP_LOCKS", sandbox.path(&format!("{name}-locks")));
+    Running::start(name, &mut command)
 }
 
 fn status(sandbox: &Sandbox) -> Value {

@@ -1,6 +1,5 @@
 //! Programs that go on, heard as they speak and ended with the suite.
 
-use crate::support::Sandbox;
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv6Addr, TcpListener};
 use std::path::PathBuf;
@@ -55,12 +54,8 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 }
 
 impl Running {
-    /// Starts the program in the sandbox, with folders `name` and `name-locks` of its own.
-    pub fn start(sandbox: &Sandbox, name: &str, line: &str) -> Running {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_v6gap"));
-        command.args(line.split_whitespace()).current_dir(sandbox.path(""));
-        command.env("V6GAP_DATA", sandbox.path(name));
-        command.env("V6GAP_LOCKS", sandbox.path(&format!("{name}-locks")));
+    /// Starts a program and calls it `name`.
+    pub fn start(name: &str, command: &mut Command) -> Running {
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let output = child.stdout.take().unwrap();
@@ -75,14 +70,24 @@ impl Running {
         Running { name: name.to_owned(), child, lines, said: Vec::new() }
     }
 
+    /// What it has said from its beginning until now.
+    pub fn said(&mut self) -> &[String] {
+        self.said.extend(self.lines.try_iter());
+        &self.said
+    }
+
     /// The first line from now on that has `text` in it.
     #[track_caller]
     pub fn until_said(&mut self, text: &str) -> String {
         let end = Instant::now() + PATIENCE;
         loop {
             match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(line) if line.contains(text) => return line,
-                Ok(line) => self.said.push(line),
+                Ok(line) => {
+                    self.said.push(line.clone());
+                    if line.contains(text) {
+                        return line;
+                    }
+                }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     panic!("{} did not say \"{text}\" but: {:#?}", self.name, self.said)
                 }
