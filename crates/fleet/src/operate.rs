@@ -1,6 +1,6 @@
 //! What an operator asks of a fleet: what shall be measured, and how it does.
 
-use crate::coordinator::{Applied, Known, Visited};
+use crate::coordinator::{Applied, Known, Visited, visits};
 use crate::error::FleetError;
 use crate::letter::Letter;
 use crate::nats::connect::{Way, connect};
@@ -71,12 +71,12 @@ pub async fn once(
     let context = jetstream::new(client);
     let (meshes, state) = (Bucket::of(&context, MESHES).await?, Bucket::of(&context, STATE).await?);
     // What was there before is told by what changes, not by a clock.
-    let before = visits(&state).await?;
+    let before = visits::all(&state).await?;
     let text = serde_json::to_vec(applied).map_err(|e| FleetError::refused(&name, e))?;
     meshes.put(&key_of(&name), text).await?;
     let mut done = usize::MAX;
     while !missing.is_empty() && !*stop.borrow() {
-        let found = visits(&state).await?;
+        let found = visits::all(&state).await?;
         let is_new = |visit: &&Visited| !before.contains(visit);
         let new: Vec<&Visited> = found.iter().filter(is_new).collect();
         missing.retain(|work| !new.iter().any(|visit| visit.is_of(work)));
@@ -91,11 +91,6 @@ pub async fn once(
     }
     meshes.put(&key_of(&name), Vec::new()).await?;
     Ok(missing)
-}
-
-async fn visits(state: &Bucket) -> Result<Vec<Visited>, FleetError> {
-    let all = state.all().await?;
-    Ok(all.iter().filter_map(|(_, text)| serde_json::from_slice(text).ok()).collect())
 }
 
 async fn put(file: &Path, name: &str, text: Vec<u8>) -> Result<(), FleetError> {
@@ -117,7 +112,7 @@ pub async fn status(file: &Path) -> Result<Status, FleetError> {
     let known = answer.and_then(|answer| serde_json::from_slice(&answer.payload).ok());
     let context = jetstream::new(client);
     let meshes = Bucket::of(&context, MESHES).await?.all().await?;
-    let visits = visits(&Bucket::of(&context, STATE).await?).await?;
+    let visits = visits::all(&Bucket::of(&context, STATE).await?).await?;
     let grants = Grants::of(&context).await.map_err(|e| FleetError::refused("grants", e))?;
     let entries = grants.list().await.ok_or_else(|| FleetError::refused("grants", "no answer"))?;
     let mut status = Status {

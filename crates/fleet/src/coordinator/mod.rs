@@ -2,7 +2,7 @@
 //! hosts say.
 
 mod meshes;
-mod visits;
+pub(crate) mod visits;
 
 pub use meshes::{Applied, Meshes};
 pub use visits::Visited;
@@ -100,6 +100,9 @@ pub struct Known {
 struct Going<'a> {
     machine: Coordinator,
     meshes: Meshes,
+    /// Since when a visit counts as one of the mesh plan of that name, in ns since the Unix epoch:
+    /// of one that is measured afresh, since it was heard of.
+    since: BTreeMap<String, u64>,
     client: Client,
     grants: Grants,
     state: Bucket,
@@ -145,6 +148,7 @@ pub async fn go_on(
     let mut going = Going {
         machine: Coordinator::new(setup()?),
         meshes: Meshes::default(),
+        since: BTreeMap::new(),
         grants,
         state: Bucket::of(&context, STATE).await?,
         applied: applied.clone(),
@@ -246,6 +250,9 @@ impl Going<'_> {
                 }
             };
             if let Some(event) = event {
+                if matches!(event, Event::Listed { .. }) && !self.machine.leads() {
+                    self.recall().await;
+                }
                 self.step(event).await;
             }
         }
@@ -368,6 +375,7 @@ impl Going<'_> {
         let Some(name) = name_of(key) else { return Ok(()) };
         if text.is_empty() {
             self.meshes.set(&name, None);
+            self.since.remove(&name);
             (self.told)(Told::Applied { name, paths: None });
             self.machine.set_addresses(self.meshes.addresses());
             return Ok(());
@@ -382,11 +390,10 @@ impl Going<'_> {
             Err(why) => (self.told)(Told::NoMesh { name, why }),
             Ok((table, afresh)) => {
                 self.meshes.set(&name, Some(table));
-                let visits = if afresh { Vec::new() } else { self.state.all().await? };
-                for (_, text) in visits {
-                    if let Ok(visited) = serde_json::from_slice::<Visited>(&text) {
-                        self.meshes.measured(&name, &|work| visited.is_of(work), visited.unix_ns);
-                    }
+                let since = if afresh { now().wall.unix_ns } else { 0 };
+                self.since.insert(name.clone(), since);
+                for visited in visits::all(&self.state).await? {
+                    self.visited(&name, since, &visited);
                 }
                 let paths = self.meshes.names().iter().find(|(of, _)| *of == name).map(|of| of.1);
                 (self.told)(Told::Applied { name, paths });
@@ -394,6 +401,23 @@ impl Going<'_> {
         }
         self.machine.set_addresses(self.meshes.addresses());
         Ok(())
+    }
+
+    /// Takes note of all visits that the broker knows of, before it leads: another one may have led
+    /// since the mesh plans were applied. What the broker does not tell is measured once more.
+    async fn recall(&mut self) {
+        let asked = visits::all(&self.state);
+        let told = tokio::time::timeout(Duration::from_nanos(REQUEST_NS), asked).await;
+        let Ok(Ok(visits)) = told else { return };
+        for (name, since) in self.since.clone() {
+            visits.iter().for_each(|visited| self.visited(&name, since, visited));
+        }
+    }
+
+    fn visited(&mut self, mesh: &str, since_unix_ns: u64, visited: &Visited) {
+        if visited.unix_ns >= since_unix_ns {
+            self.meshes.measured(mesh, &|work| visited.is_of(work), visited.unix_ns);
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 //! again. It can be made anew from the archive, or by measuring.
 
 use super::meshes::hash;
+use crate::error::FleetError;
+use crate::nats::keys::Bucket;
 use serde::{Deserialize, Serialize};
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::work::Work;
@@ -41,4 +43,13 @@ impl Visited {
     pub fn is_of(&self, work: &Work) -> bool {
         work.key() == (&self.from, &self.to, self.plan.as_str())
     }
+}
+
+/// The last visit of each path by each plan, as the broker has them in `state`.
+///
+/// # Errors
+/// If it refuses or does not answer.
+pub(crate) async fn all(state: &Bucket) -> Result<Vec<Visited>, FleetError> {
+    let all = state.all().await?;
+    Ok(all.iter().filter_map(|(_, text)| serde_json::from_slice(text).ok()).collect())
 }
