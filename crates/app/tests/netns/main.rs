@@ -16,11 +16,14 @@ mod demo;
 mod differences;
 mod doctor;
 mod downloads;
+mod fleet;
+mod fleet_truth;
 mod goodput;
 mod half_broken;
 mod iperf3;
 mod labs;
 mod limits;
+mod machines;
 mod name_servers;
 mod nat64;
 mod nulls;
@@ -29,6 +32,10 @@ mod politeness;
 mod predicted;
 mod presets;
 mod probe;
+#[allow(dead_code, reason = "the suite of a broker uses the rest")]
+#[path = "../broker/programs.rs"]
+mod programs;
+mod quick_start;
 mod readme;
 mod resolvers;
 mod round_trips;
@@ -54,7 +61,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 85] = [
+const SCENARIOS: [tier::Scenario<fn()>; 87] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -139,6 +146,8 @@ const SCENARIOS: [tier::Scenario<fn()>; 85] = [
     ("reflectors_are_measured_against", stamp::is_measured_against, Night(1500)),
     ("iperf3_is_waited_for", iperf3::is_waited_for, Night(60)),
     ("two_hosts_are_measured_by_ssh", ssh::two_hosts_are_measured, Night(180)),
+    ("a_fleet_s_matrix_is_the_world", fleet::is_the_world, Night(300)),
+    ("a_fleet_s_quick_start_leads_to_a_matrix", quick_start::leads_to_a_matrix, Night(150)),
     ("iperf3_tells_one_server_from_two", iperf3::tells_one_server_from_two, Night(40)),
 ];
 
