@@ -141,9 +141,22 @@ fn clear(asked: Vec<Shared>) -> Vec<Shared> {
     told.sort_by(|a, b| {
         let order = share(a.good).total_cmp(&share(b.good));
         let order = order.then(share(b.bad).total_cmp(&share(a.bad))).then(a.p.total_cmp(&b.p));
-        order.then_with(|| a.what.cmp(&b.what))
+        order.then_with(|| place(a).cmp(&place(b)))
     });
     told
+}
+
+/// Where something stands among all that is as clear: first the routers that IPv6 passes, since it
+/// is what is worse, the nearest before those behind it.
+fn place(shared: &Shared) -> (u8, Option<(usize, usize)>, &What) {
+    let kind = match &shared.what {
+        What::Hop { family: Family::V6, .. } => 0,
+        What::Hop { family: Family::V4, .. } => 1,
+        What::Sites(_) => 2,
+        What::Site(_) => 3,
+        What::Host(_) => 4,
+    };
+    (kind, shared.distance, &shared.what)
 }
 
 /// Whether a path is worse; nothing of one that is not known to be worse or not now.

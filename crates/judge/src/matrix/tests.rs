@@ -129,6 +129,24 @@ fn what_worse_paths_share_is_named() {
 }
 
 #[test]
+fn of_what_is_as_clear_ipv6_and_what_is_near_come_first() {
+    let mut runs = fleet();
+    for said in &mut runs {
+        said.summary.hops.v4 = vec![vec![router(6)]];
+        if said.summary.questions[0].verdict == Verdict::Worse {
+            said.summary.hops.v6 = vec![vec![router(9)], vec![router(8)]];
+            said.summary.hops.v4 = vec![vec![router(7)]];
+        }
+    }
+    let shared = Matrix::of(&runs, &asked(11)).shared();
+    let what: Vec<What> = shared.into_iter().map(|shared| shared.what).collect();
+    let hop = |family, n| What::Hop { family, address: router(n) };
+    let sites = What::Sites(["s0".to_owned(), "s1".to_owned()]);
+    let (v4, v6) = (Family::V4, Family::V6);
+    assert_eq!(what, [hop(v6, 9), hop(v6, 8), hop(v4, 7), sites]);
+}
+
+#[test]
 fn chance_is_not_named() {
     // Three worse paths of many, which share nothing but what all have.
     let mut runs = fleet();
