@@ -32,6 +32,7 @@ pub use parts::NoPart;
 pub use plans::{asked, longest_ns};
 pub use rights::Role;
 pub use v6gap_core::fleet::SILENT_NS;
+pub use v6gap_core::fleet::clock::Clocks;
 pub use v6gap_core::fleet::message::{Heartbeat, State};
 pub use v6gap_core::fleet::work::Outcome as Ended;
 

@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn what_another_signed_or_somebody_changed_is_no_order() {
         let (both, other) = (both(), both());
-        let start = Start { token: Token(7), nonce: Nonce(1) };
+        let start = Start { token: Token(7), nonce: Nonce(1), unix_ns: None };
         let command = Command { order: Order::Start(start), ..prepare() };
         let forged = other.writer.write(&command, &both.own).unwrap();
         assert_eq!(both.reader.read(&forged), Err(NoOrder::Unsigned));

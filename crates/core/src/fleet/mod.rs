@@ -10,6 +10,7 @@
 //! need to show the same, they must only go alike to [`DRIFT`]. The wall's time is for histories.
 
 pub mod agent;
+pub mod clock;
 pub mod coordinator;
 pub mod estimate;
 pub mod grant;
@@ -58,6 +59,9 @@ pub const DISK_BYTES_MIN: u64 = 1_000_000_000;
 
 /// How far an agent's wall clock may be off for it to take jobs, in ns.
 pub const CLOCK_NS_MAX: u64 = 60 * SECOND_NS;
+
+/// How far an agent's wall clock may be off without anybody being told, in ns.
+pub const CLOCK_NS_UNTOLD: u64 = 2 * SECOND_NS;
 
 /// How long a coordinator holds hosts and links of a job that takes `longest_ns` at most and of
 /// whose end nothing is heard, in ns.

@@ -24,9 +24,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 use v6gap_core::fleet::agent::limits::Asked;
 use v6gap_core::fleet::agent::{Action, Agent, Event, Setup};
-use v6gap_core::fleet::message::{Ack, Command, Heartbeat, Order, Prepare};
+use v6gap_core::fleet::message::{Ack, ClockState, Command, Heartbeat, Order, Prepare};
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::subject;
+use v6gap_sys::clock;
 
 /// How often the disk, the owner's limits and what else is measured here are looked at.
 const LOOK: Duration = Duration::from_secs(5);
@@ -296,6 +297,8 @@ impl<M: Measures> Going<'_, M> {
     async fn beat(&mut self, mut beat: Heartbeat) {
         beat.program.clone_from(&self.options.program);
         beat.addresses = addresses(&self.options.addresses);
+        beat.clock = clock::kept()
+            .map(|kept| ClockState { synchronised: kept.synchronised, error_ns: kept.error_ns });
         if self.has_looked {
             (self.told)(Told::Does(Box::new(beat.clone())));
         }

@@ -29,11 +29,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 use v6gap_core::fleet::REQUEST_NS;
+use v6gap_core::fleet::clock::ahead_ns;
 use v6gap_core::fleet::coordinator::{Action, Coordinator, Event, Setup};
 use v6gap_core::fleet::message::{Command, Heartbeat, Reply};
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::subject::{self, HEARTBEATS, MESHES, REPLIES, STATE};
-use v6gap_core::fleet::work::{Outcome, Work};
+use v6gap_core::fleet::work::{Now, Outcome, Work};
 
 /// Random bytes of what a coordinator calls itself.
 const NAME_BYTES: usize = 8;
@@ -85,6 +86,9 @@ pub struct Heard {
     pub said: Heartbeat,
     /// How long ago that was, in ns.
     pub ago_ns: u64,
+    /// How far its wall clock was ahead of the hub's when it came, in ns.
+    #[serde(default)]
+    pub clock_ahead_ns: i64,
 }
 
 /// What a coordinator answers to who asks how the fleet does.
@@ -114,8 +118,8 @@ struct Going<'a> {
     folder: PathBuf,
     /// Public keys for which words are sealed, and when they were read, in ns.
     seals: (BTreeMap<HostName, String>, u64),
-    /// What agents said last, and when by this host's clock, in ns.
-    heard: BTreeMap<HostName, (Heartbeat, u64)>,
+    /// What agents said last, and when.
+    heard: BTreeMap<HostName, (Heartbeat, Now)>,
     says: UnboundedSender<Event>,
     told: &'a mut dyn FnMut(Told),
 }
@@ -276,16 +280,17 @@ impl Going<'_> {
 
     fn beat(&mut self, of: &str, message: &[u8]) -> Option<Event> {
         let beat = heartbeat_in(of, message)?;
-        self.heard.insert(beat.from.clone(), (beat.clone(), now().ns));
+        self.heard.insert(beat.from.clone(), (beat.clone(), now()));
         Some(Event::Heartbeat(Box::new(beat)))
     }
 
     /// Says how the fleet does.
     async fn answer(&self, to: Option<async_nats::Subject>) {
         let now_ns = now().ns;
-        let heard = |(said, at_ns): &(Heartbeat, u64)| Heard {
+        let heard = |(said, at): &(Heartbeat, Now)| Heard {
             said: said.clone(),
-            ago_ns: now_ns.saturating_sub(*at_ns),
+            ago_ns: now_ns.saturating_sub(at.ns),
+            clock_ahead_ns: ahead_ns(said.unix_ns, at.wall.unix_ns),
         };
         let agents = self.heard.values().map(heard).collect();
         let known = Known { leads: self.machine.leads(), agents };

@@ -160,7 +160,7 @@ fn orders(cluster: &Cluster, own: &str) -> Vec<(&'static str, Vec<u8>, NoOrder)>
     let order = Order::Prepare(Box::new(prepare));
     let command = Command { version: 1, to, number: 1, order };
     let forger = Writer { jobs: KeyPair::new_user(), seals: XKey::new() };
-    let start = Order::Start(Start { token: Token(1), nonce: Nonce(1) });
+    let start = Order::Start(Start { token: Token(1), nonce: Nonce(1), unix_ns: None });
     let start = Command { order: start, ..command.clone() };
     let unsigned =
         Signed { body: serde_json::to_string(&command).unwrap(), signature: String::new() };

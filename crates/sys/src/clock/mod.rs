@@ -79,6 +79,38 @@ pub fn wall_ns() -> u64 {
         .map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }
 
+/// What the system says of its wall clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// Whether something, as a daemon of NTP, keeps it right.
+    pub synchronised: bool,
+    /// How far it may be off by the system's own bound, in ns; says little of one that is not kept.
+    pub error_ns: u64,
+}
+
+/// Whether something keeps the wall clock right; `None` where the system does not tell.
+pub fn kept() -> Option<Kept> {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: all of the structure's fields may be zero, and with no mode set the call only
+        // writes the structure, which lives here.
+        let (state, told) = unsafe {
+            let mut told: libc::timex = std::mem::zeroed();
+            (libc::adjtimex(&raw mut told), told)
+        };
+        // It is -1 where a sandbox forbids the call. `TIME_ERROR` of a clock that is not kept is
+        // told in the status, too.
+        (state >= 0).then(|| Kept {
+            synchronised: told.status & libc::STA_UNSYNC == 0,
+            error_ns: u64::try_from(told.maxerror).unwrap_or(0).saturating_mul(1_000),
+        })
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        None
+    }
+}
+
 /// How far local time is ahead of UTC at `unix_ns` since the Unix epoch, in s; 0 where the system
 /// does not tell. A zone that is set while this program runs is seen when it is started again.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "the standard library knows no zones"))]

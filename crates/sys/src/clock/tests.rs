@@ -69,3 +69,11 @@ fn local_time_is_less_than_a_day_from_utc_and_ahead_by_minutes() {
     let offset_s = local_offset_s(wall_ns());
     assert!(offset_s.abs() <= 14 * 3600 && offset_s % 60 == 0, "{offset_s}");
 }
+
+/// Linux tells, unless a sandbox forbids it; the kernel's bound ends at 16 s.
+#[test]
+fn the_system_says_how_its_wall_clock_is_kept() {
+    let told = kept();
+    assert!(told.is_none_or(|told| told.error_ns <= 16_000_000_000), "{told:?}");
+    assert!(cfg!(target_os = "linux") || told.is_none(), "{told:?}");
+}

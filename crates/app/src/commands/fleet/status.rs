@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use v6gap_core::unit::format_span;
 use v6gap_fleet::coordinator::{Heard, Known};
 use v6gap_fleet::operate::{self, Status};
-use v6gap_fleet::{SILENT_NS, State};
+use v6gap_fleet::{Clocks, SILENT_NS, State};
 use v6gap_report::text::Style;
 
 /// Name and version of the document's form.
@@ -76,7 +76,27 @@ fn agents(known: &Known) -> String {
         };
         text += &format!("{}: {why}\n", said.from);
     }
-    text
+    let clocks = known.agents.iter().filter(|heard| !silent(heard)).filter_map(clock);
+    text + &clocks.collect::<String>()
+}
+
+/// What there is to say of an agent's clock.
+fn clock(heard: &Heard) -> Option<String> {
+    let ahead_ns = heard.clock_ahead_ns;
+    let what = match Clocks::of(ahead_ns) {
+        Clocks::Alike => return None,
+        Clocks::Apart => "times of its results are that much wrong",
+        Clocks::TooFar => "it is given no jobs",
+    };
+    let (far, way) = (
+        format_span(ahead_ns.unsigned_abs() as f64),
+        if ahead_ns > 0 { "ahead of" } else { "behind" },
+    );
+    let kept = match heard.said.clock {
+        Some(clock) if !clock.synchronised => "; nothing keeps it right",
+        Some(_) | None => "",
+    };
+    Some(format!("{}: its clock is {far} {way} the hub's: {what}{kept}\n", heard.said.from))
 }
 
 #[cfg(test)]
@@ -89,7 +109,7 @@ mod tests {
             "unix_ns": 0, "state": state, "token": 7, "highest": 7, "free_bytes": 0,
             "unarchived": 2, "trouble": "the disk is full",
         });
-        Heard { said: serde_json::from_value(said).unwrap(), ago_ns }
+        Heard { said: serde_json::from_value(said).unwrap(), ago_ns, clock_ahead_ns: 0 }
     }
 
     #[test]
@@ -109,5 +129,25 @@ mod tests {
              oslo/b: silent for {silent}\nApplied: all.  0 paths were measured at least once.\n"
         );
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn clocks_that_are_off_are_told_with_what_comes_of_it() {
+        let off = |ahead_ns: i64, kept: Option<bool>| {
+            let mut heard = heard("rome/a", "idle", 0);
+            heard.clock_ahead_ns = ahead_ns;
+            let kept = kept.map(|kept| json!({ "synchronised": kept, "error_ns": 1 }));
+            heard.said.clock = kept.map(|kept| serde_json::from_value(kept).unwrap());
+            clock(&heard)
+        };
+        assert_eq!(off(2_000_000_000, Some(false)), None);
+        let apart = off(-3_000_000_000, Some(true)).unwrap();
+        assert_eq!(
+            apart,
+            "rome/a: its clock is 3 s behind the hub's: times of its results are that much wrong\n"
+        );
+        let far = off(61_000_000_000, Some(false)).unwrap();
+        let end = "ahead of the hub's: it is given no jobs; nothing keeps it right\n";
+        assert!(far.ends_with(end), "{far}");
     }
 }

@@ -34,9 +34,6 @@ pub enum Event {
     Disk(u64),
     /// What the host's owner allows, or why that cannot be read.
     Limits(Result<Box<Limits>, String>),
-    /// Whether the clock of the wall is known to be more than
-    /// [`CLOCK_NS_MAX`](crate::fleet::CLOCK_NS_MAX) off.
-    ClockOff(bool),
     /// The stream has a part that was sent, or not.
     Published {
         /// The run.

@@ -64,7 +64,6 @@ pub struct Agent {
     taken: bool,
     free_bytes: u64,
     limits: Result<Box<Limits>, String>,
-    clock_off: bool,
     outbox: Outbox,
     /// What was said last, and when the next heartbeat is due.
     said: Option<(State, Token, u64)>,
@@ -84,7 +83,6 @@ impl Agent {
             taken: false,
             free_bytes: 0,
             limits: Err("they were not read yet".to_string()),
-            clock_off: false,
             outbox: Outbox::new(setup.kept),
             said: None,
             beat_ns: 0,
@@ -102,7 +100,6 @@ impl Agent {
             Event::Taken(taken) => self.taken = taken,
             Event::Disk(free_bytes) => self.free_bytes = free_bytes,
             Event::Limits(limits) => self.limits = limits,
-            Event::ClockOff(off) => self.clock_off = off,
             Event::Published { run, end, taken } => {
                 self.outbox.published(&run, end, taken, now.ns);
             }
@@ -143,7 +140,6 @@ impl Agent {
         match &self.limits {
             Err(why) => Some(why.clone()),
             Ok(_) if self.free_bytes < super::DISK_BYTES_MIN => Some("the disk is full".into()),
-            Ok(_) if self.clock_off => Some("the clock is wrong".into()),
             Ok(_) => None,
         }
     }

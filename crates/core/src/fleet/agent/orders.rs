@@ -3,13 +3,20 @@
 use super::job::{Job, Stage};
 use super::limits::Asked;
 use super::{Action, Agent};
-use crate::fleet::DISK_BYTES_MIN;
 use crate::fleet::id::Token;
 use crate::fleet::message::{Answer, Command, Order, Prepare, Refusal, Role, SPOKEN, Start};
 use crate::fleet::work::Now;
+use crate::fleet::{CLOCK_NS_MAX, DISK_BYTES_MIN, READY_NS};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::mem::replace;
+
+/// Whether the clock of the wall is too far from that of whoever said *start*, which was within
+/// [`READY_NS`] before `now`.
+fn is_off(start: Start, now: Now) -> bool {
+    let off_ns = |unix_ns: u64| unix_ns.abs_diff(now.wall.unix_ns);
+    start.unix_ns.is_some_and(|unix_ns| off_ns(unix_ns) > CLOCK_NS_MAX + READY_NS)
+}
 
 impl Agent {
     pub(super) fn obey(
@@ -110,9 +117,6 @@ impl Agent {
                 }
             }
         }
-        if self.clock_off {
-            return Some(Refusal::Clock);
-        }
         if self.free_bytes < DISK_BYTES_MIN {
             return Some(Refusal::Disk { free_bytes: self.free_bytes });
         }
@@ -132,13 +136,24 @@ impl Agent {
                 if (job.prepare.token, nonce) == (start.token, start.nonce)
                     && now.ns < until_ns =>
             {
-                self.run(Job { version, number, ..job }, start, now, actions);
+                let job = Job { version, number, ..job };
+                // The run is the client's, and it alone would stand in a wrong hour.
+                if job.prepare.role == Role::Client && is_off(start, now) {
+                    return self.refuse(&job, Refusal::Clock, actions);
+                }
+                self.run(job, start, now, actions);
             }
             stage => {
                 self.stage = stage;
                 self.not_started(version, number, start, actions);
             }
         }
+    }
+
+    /// Refuses a job that this host was ready for, and of which nothing was begun.
+    fn refuse(&mut self, job: &Job, why: Refusal, actions: &mut Vec<Action>) {
+        self.known.bytes = self.known.bytes.saturating_sub(job.reserved);
+        self.over(job, Answer::Refused { why }, actions);
     }
 
     fn run(&mut self, job: Job, start: Start, now: Now, actions: &mut Vec<Action>) {

@@ -4,7 +4,7 @@ use crate::fleet::id::{JobId, Nonce, Word};
 use crate::fleet::message::{
     Ack, Command, Measured, Order, Peer, Prepare, Refusal, Role, RunHeld, Start,
 };
-use crate::fleet::{DISK_BYTES_MIN, READY_NS, SECOND_NS};
+use crate::fleet::{CLOCK_NS_MAX, DISK_BYTES_MIN, READY_NS, SECOND_NS};
 use crate::record::RunId;
 use crate::watch::Moment;
 use alloc::vec;
@@ -48,7 +48,13 @@ fn prepare(token: u64, role: Role) -> Event {
 }
 
 fn start(token: u64, nonce: Nonce) -> Event {
-    order(Order::Start(Start { token: Token(token), nonce }))
+    start_by(token, nonce, None)
+}
+
+/// A start by somebody whose clock of the wall is so far ahead of [`now`].
+fn start_by(token: u64, nonce: Nonce, ahead_ns: Option<i64>) -> Event {
+    let unix_ns = ahead_ns.map(|ahead_ns| now(0).wall.unix_ns.saturating_add_signed(ahead_ns));
+    order(Order::Start(Start { token: Token(token), nonce, unix_ns }))
 }
 
 fn answers(actions: &[Action]) -> Vec<&Answer> {
@@ -109,6 +115,32 @@ fn a_start_that_comes_late_or_for_another_readiness_begins_nothing() {
     assert!(matches!(answers(&late)[..], [Answer::Failed(_)]), "{late:?}");
 }
 
+/// By a minute and the time that a start may be on its way; nothing of it is begun or spent.
+#[test]
+fn nothing_is_measured_by_a_clock_that_is_off() {
+    let mut agent = agent(Known::default());
+    let most = (CLOCK_NS_MAX + READY_NS).cast_signed();
+    for (token, ahead_ns) in (1..).zip([most + 1, -most - 1]) {
+        let nonce = nonce(&agent.step(prepare(token, Role::Client), now(1)));
+        let off = agent.step(start_by(token, nonce, Some(ahead_ns)), now(2));
+        assert_eq!(refused(&off), &Refusal::Clock);
+        assert!(!measures(&off) && agent.state() == State::Idle, "{off:?}");
+        // Said again it is answered as before.
+        let again = agent.step(start_by(token, nonce, Some(0)), now(3));
+        assert_eq!(refused(&again), &Refusal::Clock);
+    }
+    for (token, ahead_ns) in (3..).zip([most, -most]) {
+        let nonce = nonce(&agent.step(prepare(token, Role::Client), now(4)));
+        assert!(measures(&agent.step(start_by(token, nonce, Some(ahead_ns)), now(5))));
+        agent.step(ended(1), now(6));
+    }
+    // A server has no record of its own.
+    agent.step(prepare(5, Role::Server), now(7));
+    let nonce = nonce(&agent.step(Event::Listens, now(7)));
+    let started = agent.step(start_by(5, nonce, Some(most + 1)), now(8));
+    assert_eq!(answers(&started), [&Answer::Started]);
+}
+
 #[test]
 fn an_order_of_the_past_is_refused_also_after_a_new_beginning() {
     let mut first = agent(Known::default());
@@ -137,9 +169,6 @@ fn what_the_host_does_not_allow_is_refused() {
     let full = agent.step(prepare(3, Role::Client), now(12));
     assert!(matches!(refused(&full), Refusal::Disk { .. }), "{full:?}");
     agent.step(Event::Disk(DISK_BYTES_MIN), now(12));
-    agent.step(Event::ClockOff(true), now(12));
-    assert_eq!(refused(&agent.step(prepare(4, Role::Client), now(12))), &Refusal::Clock);
-    agent.step(Event::ClockOff(false), now(12));
     // Twenty bytes a day: after jobs that took two and thirteen there is no room for six.
     let first = nonce(&agent.step(prepare(5, Role::Client), now(12)));
     agent.step(start(5, first), now(13));

@@ -107,6 +107,6 @@ fn words(why: &Refusal) -> String {
         }
         Refusal::Feature { name } => format!("its program cannot do \"{name}\""),
         Refusal::Plan { what } => format!("the plan cannot be performed there: {what}"),
-        Refusal::Clock => "its clock is wrong".into(),
+        Refusal::Clock => "its clock is more than a minute off the hub's".into(),
     }
 }

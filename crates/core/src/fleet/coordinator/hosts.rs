@@ -1,11 +1,12 @@
 //! What is known of hosts, and why one is given no job.
 
 use super::{Coordinator, Out};
+use crate::fleet::SILENT_NS;
+use crate::fleet::clock::{Clocks, ahead_ns};
 use crate::fleet::id::Token;
 use crate::fleet::message::{Heartbeat, SPOKEN, State};
 use crate::fleet::names::HostName;
 use crate::fleet::work::{Now, Work};
-use crate::fleet::{CLOCK_NS_MAX, SILENT_NS};
 use alloc::string::String;
 
 /// What a host said last.
@@ -13,8 +14,8 @@ use alloc::string::String;
 pub(super) struct Heard {
     heartbeat: Heartbeat,
     at_ns: u64,
-    /// How far its clock of the wall is from the one here, in ns, messages' ways included.
-    apart_ns: u64,
+    /// How its clock of the wall goes against the one here.
+    clocks: Clocks,
     /// The job that is under way there, as far as was said.
     busy: Option<Token>,
 }
@@ -43,9 +44,9 @@ impl Coordinator {
     pub(super) fn heard(&mut self, heartbeat: Heartbeat, out: &mut Out<'_>) {
         let from = heartbeat.from.clone();
         let (now, busy) = (out.now, heartbeat.state.token());
-        let apart_ns = heartbeat.unix_ns.abs_diff(now.wall.unix_ns);
+        let clocks = Clocks::of(ahead_ns(heartbeat.unix_ns, now.wall.unix_ns));
         self.over_at(&from, |token| heartbeat.is_over(token));
-        let heard = Heard { heartbeat, at_ns: now.ns, apart_ns, busy };
+        let heard = Heard { heartbeat, at_ns: now.ns, clocks, busy };
         self.hosts.insert(from, heard);
     }
 
@@ -92,7 +93,7 @@ impl Coordinator {
             }
             State::Idle | State::Ready { .. } | State::Measuring { .. } => {}
         }
-        if heard.apart_ns > CLOCK_NS_MAX {
+        if heard.clocks == Clocks::TooFar {
             return Some(Obstacle::Clock);
         }
         heard.busy.map(|_| Obstacle::Busy)

@@ -168,11 +168,11 @@ impl Coordinator {
             return;
         }
         job.started = true;
-        let token = job.token;
+        let (token, unix_ns) = (job.token, Some(out.now.wall.unix_ns));
         let ends = [(job.to, job.record.to.clone()), (job.from, job.record.from.clone())];
         for (end, host) in ends {
             if let End::Ready(nonce) = end {
-                self.send(&host, Order::Start(Start { token, nonce }), out);
+                self.send(&host, Order::Start(Start { token, nonce, unix_ns }), out);
             }
         }
     }

@@ -3,7 +3,7 @@ use crate::fleet::grant::{Entry, Leader, NotCommitted, Put, Stage, Value};
 use crate::fleet::id::Nonce;
 use crate::fleet::message::{Answer, Failure, Heartbeat, Measured, Refusal, Reply, State};
 use crate::fleet::work::{Class, SentPlan};
-use crate::fleet::{PREPARE_NS, SECOND_NS, hold_ns};
+use crate::fleet::{CLOCK_NS_MAX, PREPARE_NS, SECOND_NS, hold_ns};
 use crate::watch::Moment;
 use alloc::string::ToString;
 use alloc::sync::Arc;
@@ -62,6 +62,11 @@ impl Desk {
     }
 
     fn hear(&mut self, name: &str, highest: u64, s: u64) -> Vec<Action> {
+        self.hear_by(name, highest, s, now(s).wall.unix_ns)
+    }
+
+    /// A heartbeat of a host whose wall clock shows that.
+    fn hear_by(&mut self, name: &str, highest: u64, s: u64, unix_ns: u64) -> Vec<Action> {
         let heartbeat = Heartbeat {
             from: host(name),
             version_lowest: 1,
@@ -69,7 +74,7 @@ impl Desk {
             program: String::new(),
             features: vec![],
             addresses: vec![format!("{name}.example")],
-            unix_ns: now(s).wall.unix_ns,
+            unix_ns,
             clock: None,
             state: State::Idle,
             highest: Token(highest),
@@ -332,4 +337,18 @@ fn a_host_without_an_agent_is_where_it_was_said_to_be_last() {
     });
     assert_eq!(prepared, Some(vec![address]));
     assert!(desk.machine.leads());
+}
+
+#[test]
+fn a_host_whose_clock_is_a_minute_off_gets_no_job_until_it_is_right() {
+    let (mut desk, _) = leading(vec![], vec![]);
+    let (s, work) = (200, work("rome/a", "oslo/a"));
+    for off_ns in [CLOCK_NS_MAX + 1, CLOCK_NS_MAX] {
+        for unix_ns in [now(s).wall.unix_ns + off_ns, now(s).wall.unix_ns - off_ns] {
+            desk.hear("oslo/a", 0, s);
+            desk.hear_by("rome/a", 0, s, unix_ns);
+            let expected = (off_ns > CLOCK_NS_MAX).then(|| (host("rome/a"), Obstacle::Clock));
+            assert_eq!(desk.machine.obstacle(&work, now(s)), expected, "{unix_ns}");
+        }
+    }
 }

@@ -105,4 +105,8 @@ pub struct Start {
     pub token: Token,
     /// What the agent said with *ready*.
     pub nonce: Nonce,
+    /// Wall clock of who says it, in ns since the Unix epoch: it is said after *ready*, so that it
+    /// is not older than that when it counts. `None` from a program that does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unix_ns: Option<u64>,
 }

@@ -38,11 +38,13 @@ fn orders_are_read_as_they_are_written() {
     };
     let json = stays(&command(Order::Prepare(Box::new(prepare))));
     assert!(json.contains(r#""to":"rome/lab-a","number":7,"order":"prepare""#), "{json}");
-    let start = Start { token: Token(9), nonce: Nonce(u64::MAX) };
+    let start = Start { token: Token(9), nonce: Nonce(u64::MAX), unix_ns: None };
     let json = stays(&command(Order::Start(start)));
     let expected = "{\"version\":1,\"to\":\"rome/lab-a\",\"number\":7,\"order\":\"start\",\
                     \"token\":9,\"nonce\":18446744073709551615}";
     assert_eq!(json, expected);
+    let json = stays(&command(Order::Start(Start { unix_ns: Some(5), ..start })));
+    assert!(json.ends_with(r#","unix_ns":5}"#), "{json}");
     stays(&command(Order::Stop { token: Token(9) }));
     stays(&command(Order::Status));
 }
