@@ -3,7 +3,7 @@
 //! came.
 
 use crate::source::{JOURNAL_BYTES_MAX, Named, Source};
-use crate::write::{make_private, open_or_make, sync_folder};
+use crate::write::{make_private, open_or_make, replace_locked, sync_folder};
 use crate::{Store, StoreError};
 use std::fs::{File, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -19,6 +19,9 @@ pub struct KeptLines {
     file: File,
     /// Length up to which every line is whole and was synced, in bytes.
     good_bytes: u64,
+    /// The file before the last [`KeptLines::replace`], still locked: another process may have
+    /// opened it before it lost its name.
+    replaced: Option<File>,
 }
 
 impl Store {
@@ -112,7 +115,7 @@ impl KeptLines {
             Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
         }
         path.parent().map_or(Ok(()), sync_folder)?;
-        let mut kept = KeptLines { path: path.to_owned(), file, good_bytes: 0 };
+        let mut kept = KeptLines { path: path.to_owned(), file, good_bytes: 0, replaced: None };
         kept.read(take)?;
         kept.cut().map_err(StoreError::io("mend", path))?;
         Ok(kept)
@@ -131,6 +134,20 @@ impl KeptLines {
             Err(_) => drop(self.cut()),
         }
         written.map_err(StoreError::io("append to", &self.path))
+    }
+
+    /// Puts these lines in the place of all that are there, whole or not at all, and waits until
+    /// they are on the disk.
+    ///
+    /// # Errors
+    /// If the disk is full or gone; what was there or what is new is there then.
+    pub fn replace(&mut self, lines: &[String]) -> Result<(), StoreError> {
+        let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+        let file = replace_locked(&self.path, text.as_bytes())?;
+        // From here on the other one has no name, so that nothing may be written to it.
+        drop(self.replaced.replace(std::mem::replace(&mut self.file, file)));
+        self.good_bytes = text.len() as u64;
+        self.path.parent().map_or(Ok(()), sync_folder)
     }
 
     fn read(&mut self, take: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
@@ -193,6 +210,28 @@ mod tests {
         assert!(matches!(second, Err(StoreError::Locked { .. })));
         drop(kept);
         lines(&path);
+    }
+
+    #[test]
+    fn what_is_replaced_is_appended_to_and_nobody_else_has_it() {
+        let scratch = Scratch::new("kept-replace");
+        let path = scratch.0.join("log.jsonl");
+        let (mut kept, _) = lines(&path);
+        for line in ["first", "second", "third"] {
+            kept.append(line).unwrap();
+        }
+        kept.replace(&["third".to_owned()]).unwrap();
+        kept.append("fourth").unwrap();
+        let second = KeptLines::open(&path, &mut |_| {});
+        assert!(matches!(second, Err(StoreError::Locked { .. })));
+        drop(kept);
+        let (mut kept, found) = lines(&path);
+        assert_eq!(found, ["third", "fourth"]);
+        kept.replace(&[]).unwrap();
+        drop(kept);
+        assert_eq!(lines(&path).1, Vec::<String>::new());
+        // No file that is not whole is left.
+        assert_eq!(std::fs::read_dir(&scratch.0).unwrap().count(), 1);
     }
 
     #[test]

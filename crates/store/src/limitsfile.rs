@@ -6,7 +6,7 @@ use std::path::Path;
 use v6gap_core::fleet::agent::limits::{Limits, LimitsDraft, check};
 
 /// Keys that may stand in one.
-const KEYS: &[&str] = &["v6gap", "peers", "rate", "bytes_a_day", "time", "quiet", "kinds"];
+const KEYS: &[&str] = &["v6gap", "peers", "rate", "bytes_a_day", "time", "quiet", "kinds", "keep"];
 
 /// Reads and checks the limits in the file `path`.
 ///

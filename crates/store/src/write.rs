@@ -120,6 +120,26 @@ pub(crate) fn lock(path: &Path) -> Result<Option<File>, StoreError> {
     }
 }
 
+/// Puts a file of the store with that content in the place of the one at `path`, and gives it open
+/// and locked, which it is before it has the name. Whoever calls syncs the folder.
+pub(crate) fn replace_locked(path: &Path, content: &[u8]) -> Result<File, StoreError> {
+    let partial = partial(path)?;
+    let mut options = OpenOptions::new();
+    let made = disk::private(options.read(true).write(true).create_new(true)).open(&partial);
+    let mut file = made.map_err(StoreError::io("write", &partial))?;
+    let written = file
+        .lock()
+        .and_then(|()| file.write_all(content))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&partial, path));
+    if let Err(error) = written {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&partial);
+        return Err(StoreError::io("write", path)(error));
+    }
+    Ok(file)
+}
+
 /// Removes the name, not what it may lead to; there may be none.
 pub(crate) fn remove_file(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {

@@ -61,7 +61,7 @@ impl Disk {
     fn kept(&self) -> Vec<Kept> {
         let kept = |(run, bytes): (&RunId, &u64)| {
             let held = self.held.get(run).copied().unwrap_or(0);
-            Kept { run: run.clone(), bytes: *bytes, held }
+            Kept { run: run.clone(), bytes: *bytes, held, since_unix_ns: 0 }
         };
         self.runs.iter().map(kept).collect()
     }
@@ -232,6 +232,7 @@ impl World {
                 self.publish(at, run, job, begins, bytes);
             }
             Action::Held { run, bytes } => self.held(at, run, bytes),
+            Action::Remove(run) => self.remove(at, run),
         }
     }
 
@@ -262,6 +263,17 @@ impl World {
         }
     }
 
+    /// G3: an agent removes a run that it has kept long enough.
+    fn remove(&mut self, at: usize, run: RunId) {
+        let node = &mut self.agents[at];
+        let of = (node.name.clone(), run);
+        let bytes = node.disk.runs.remove(&of.1).unwrap_or(0);
+        node.disk.held.remove(&of.1);
+        self.oracle.may_remove(&of, bytes);
+        let (life, event) = (node.process.life, Event::Removed(of.1));
+        self.push(MS, Ev::AgentAnswer(at, life, event));
+    }
+
     pub fn crash_agent(&mut self, at: usize) {
         self.note(|| format!("a{at} dies"));
         self.agents[at].process.die();
@@ -290,7 +302,8 @@ impl World {
 
     /// What an agent that begins finds out.
     fn tell_surroundings(&mut self, at: usize) {
-        let draft = LimitsDraft { v6gap: 1, ..LimitsDraft::default() };
+        let keep = Some("1 h".to_string());
+        let draft = LimitsDraft { v6gap: 1, keep, ..LimitsDraft::default() };
         let limits = check(&draft).map(Box::new).map_err(|wrong| format!("{wrong:?}"));
         self.step_agent(at, Event::Limits(limits));
         self.tell_disk(at);

@@ -1,44 +1,26 @@
-//! What an agent has on its disk beside its runs: a log of what it knows and of what the archive
-//! has, and what the owner of the host allows.
+//! What an agent has on its disk: its runs, the log of what it knows and of what the archive has, and
+//! what the owner of the host allows.
 
+use super::log::{Held, Log};
 use crate::error::FleetError;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use v6gap_core::fleet::agent::limits::Limits;
 use v6gap_core::fleet::agent::{Kept, Known};
 use v6gap_core::record::RunId;
-use v6gap_store::{KeptLines, PlanFileError, Store, read_limits};
-use v6gap_sys::disk;
-
-/// The log, in the folder of the program's data.
-const LOG: &str = "fleet/outbox.jsonl";
-
-/// A line of the log. The last one of each kind and run counts.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Line {
-    /// What must be known again.
-    Known(Known),
-    /// A run that was measured for the fleet.
-    Run(RunId),
-    /// How much of a run the archive has.
-    Held { run: RunId, bytes: u64 },
-}
+use v6gap_store::{PlanFileError, Store, read_limits};
+use v6gap_sys::{clock, disk};
 
 /// The files of an agent. While they are open no other agent has them.
 #[derive(Debug)]
 pub struct Files {
     store: Store,
-    log: Arc<Mutex<KeptLines>>,
-    known: Known,
-    held: BTreeMap<RunId, u64>,
+    log: Arc<Mutex<Log>>,
 }
 
 /// Writes down which runs are the fleet's, from whatever measures.
 #[derive(Debug, Clone)]
-pub struct Runs(Arc<Mutex<KeptLines>>);
+pub struct Runs(Arc<Mutex<Log>>);
 
 impl Files {
     /// Those beside the runs of `store`.
@@ -46,26 +28,13 @@ impl Files {
     /// # Errors
     /// If another agent has them, or they cannot be read.
     pub fn open(store: &Store) -> Result<Self, FleetError> {
-        let mut known = Known::default();
-        let mut held = BTreeMap::new();
-        let mut take = |line: &str| match serde_json::from_str(line) {
-            Ok(Line::Known(found)) => known = found,
-            Ok(Line::Run(run)) => {
-                held.entry(run).or_insert(0);
-            }
-            Ok(Line::Held { run, bytes }) => {
-                held.insert(run, bytes);
-            }
-            // Of a later program, which knows more than this one.
-            Err(_) => {}
-        };
-        let log = KeptLines::open(&store.data().join(LOG), &mut take)?;
-        Ok(Files { store: store.clone(), log: Arc::new(Mutex::new(log)), known, held })
+        let log = Log::open(store)?;
+        Ok(Files { store: store.clone(), log: Arc::new(Mutex::new(log)) })
     }
 
     /// What the agent knew.
     pub fn known(&self) -> Known {
-        self.known
+        locked(&self.log).known()
     }
 
     /// Runs of the fleet that are on the disk.
@@ -73,14 +42,16 @@ impl Files {
     /// # Errors
     /// If a journal cannot be read.
     pub fn kept(&self) -> Result<Vec<Kept>, FleetError> {
-        let there = self.held.iter().filter(|(run, _)| self.store.has(run));
-        let kept = |(run, held): (&RunId, &u64)| -> Result<Kept, FleetError> {
+        let log = locked(&self.log);
+        let there = log.runs().iter().filter(|(run, _)| self.store.has(run));
+        let kept = |(run, held): (&RunId, &Held)| -> Result<Kept, FleetError> {
             // Years of runs need not be read: the archive has most of them to their end.
-            let bytes = match self.store.grown_bytes(run)? > *held {
+            let bytes = match self.store.grown_bytes(run)? > held.bytes {
                 true => Store::whole_bytes(&self.store.journal_path(run))?,
-                false => *held,
+                false => held.bytes,
             };
-            Ok(Kept { run: run.clone(), bytes, held: *held })
+            let (run, since_unix_ns) = (run.clone(), held.unix_ns);
+            Ok(Kept { run, bytes, held: held.bytes, since_unix_ns })
         };
         there.map(kept).collect()
     }
@@ -90,8 +61,7 @@ impl Files {
     /// # Errors
     /// If it is full or gone.
     pub fn remember(&mut self, known: Known) -> Result<(), FleetError> {
-        self.known = known;
-        write(&self.log, &Line::Known(known))
+        locked(&self.log).remember(known)
     }
 
     /// Has on the disk that the archive holds so much of a run.
@@ -99,8 +69,22 @@ impl Files {
     /// # Errors
     /// If the disk is full or gone.
     pub fn held(&mut self, run: &RunId, bytes: u64) -> Result<(), FleetError> {
-        self.held.insert(run.clone(), bytes);
-        write(&self.log, &Line::Held { run: run.clone(), bytes })
+        locked(&self.log).held(run, Held { bytes, unix_ns: clock::wall_ns() })
+    }
+
+    /// Removes a run, and whether it is not here any more: one of which the archive lacks a byte, as
+    /// when somebody went on with it by hand, or which is open, stays.
+    pub fn remove(&mut self, run: &RunId) -> bool {
+        let journal = self.journal(run);
+        if Store::exists(&journal) {
+            let held = locked(&self.log).runs().get(run).copied().unwrap_or_default();
+            let all = Store::whole_bytes(&journal).is_ok_and(|bytes| bytes <= held.bytes);
+            if !all || self.store.remove(run).is_err() {
+                return false;
+            }
+        }
+        locked(&self.log).forget(run);
+        true
     }
 
     /// Where the journal of a run is.
@@ -141,14 +125,12 @@ impl Runs {
     /// # Errors
     /// If the disk is full or gone.
     pub fn add(&self, run: &RunId) -> Result<(), FleetError> {
-        write(&self.0, &Line::Run(run.clone()))
+        locked(&self.0).add(run)
     }
 }
 
-fn write(log: &Mutex<KeptLines>, line: &Line) -> Result<(), FleetError> {
-    let text = serde_json::to_string(line).map_err(|e| FleetError::refused("a line", e))?;
-    let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(log.append(&text)?)
+fn locked(log: &Mutex<Log>) -> MutexGuard<'_, Log> {
+    log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -171,9 +153,30 @@ mod tests {
         drop(files);
         let files = Files::open(&store).unwrap();
         assert_eq!(files.known(), Known { highest: Token(7), day: 1, bytes: 2 });
-        assert_eq!(files.held, BTreeMap::from([(run, 12)]));
         // Its journal is not there any more, so there is nothing to send.
         assert_eq!(files.kept().unwrap(), []);
+        store.clear().unwrap();
+    }
+
+    /// What the archive has to the last byte may go, and nothing else.
+    #[test]
+    fn a_run_of_which_the_archive_lacks_a_byte_stays() {
+        let folder = std::env::temp_dir().join(format!("v6gap-keep-{}", std::process::id()));
+        let store = Store::at(&folder);
+        let run = RunId::from_bits(5);
+        let mut files = Files::open(&store).unwrap();
+        let line = "{\"v6gap\":1}\n";
+        store.grow(&run, 0, line.as_bytes()).unwrap();
+        files.runs().add(&run).unwrap();
+        let bytes = line.len() as u64;
+        for held in [0, bytes - 1] {
+            files.held(&run, held).unwrap();
+            assert!(!files.remove(&run) && Store::exists(&files.journal(&run)), "{held}");
+        }
+        files.held(&run, bytes).unwrap();
+        assert!(files.remove(&run) && !Store::exists(&files.journal(&run)));
+        // It is gone, which is what was wanted.
+        assert!(files.remove(&run));
         store.clear().unwrap();
     }
 }

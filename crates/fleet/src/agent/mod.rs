@@ -2,6 +2,7 @@
 //! was measured is sent until the archive has it.
 
 mod files;
+mod log;
 mod program;
 mod sending;
 
@@ -290,6 +291,11 @@ impl<M: Measures> Going<'_, M> {
             }
             // What a full disk does not keep is sent and told again once the agent begins anew.
             Action::Held { run, bytes } => drop(self.files.held(&run, bytes)),
+            Action::Remove(run) => {
+                if self.files.remove(&run) {
+                    let _ = self.says.send(Event::Removed(run));
+                }
+            }
         }
         Ok(())
     }

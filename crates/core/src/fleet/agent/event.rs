@@ -45,6 +45,8 @@ pub enum Event {
     },
     /// What the archive has.
     Ack(Ack),
+    /// A run is not on the disk any more.
+    Removed(RunId),
 }
 
 /// What an agent must know again when it begins anew.
@@ -69,6 +71,8 @@ pub struct Kept {
     pub bytes: u64,
     /// How much of it the archive has, as was written down.
     pub held: u64,
+    /// When that was written down, in ns since the Unix epoch.
+    pub since_unix_ns: u64,
 }
 
 /// How what was begun came out.
@@ -133,4 +137,8 @@ pub enum Action {
         /// Bytes from the beginning of its journal.
         bytes: u64,
     },
+    /// Remove a run that the archive has, as its owner wants it, unless more is in its journal than
+    /// was ever said to be held. Answered by [`Event::Removed`] if it is gone, and asked again
+    /// otherwise.
+    Remove(RunId),
 }

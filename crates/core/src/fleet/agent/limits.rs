@@ -31,7 +31,13 @@ pub struct LimitsDraft {
     pub quiet: Vec<String>,
     /// Kinds of measurements that are allowed, by name, as in `rtt`.
     pub kinds: Option<Vec<String>>,
+    /// How long a run stays here once the archive has all of it, as in `30 d`; for ever if it is
+    /// not said.
+    pub keep: Option<String>,
 }
+
+/// Shortest time that a run stays, in ns: what failed is gone on with by other attempts.
+const KEEP_NS_MIN: u64 = 3_600 * SECOND_NS;
 
 /// Who may be at the other end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +75,7 @@ pub struct Limits {
     time_ns: Option<u64>,
     quiet: Quiet,
     kinds: Option<Vec<String>>,
+    keep_ns: Option<u64>,
 }
 
 /// What a plan takes, as the host itself works it out from the plan's text.
@@ -111,11 +118,21 @@ pub fn check(draft: &LimitsDraft) -> Result<Limits, Vec<Problem>> {
         time_ns: problems.read_optional("time", draft.time.as_ref(), parse_span),
         quiet,
         kinds: draft.kinds.clone(),
+        keep_ns: problems.read_optional("keep", draft.keep.as_ref(), parse_span),
     };
+    if limits.keep_ns.is_some_and(|keep_ns| keep_ns < KEEP_NS_MIN) {
+        problems
+            .add("keep", "another attempt goes on with a run: an hour is the least".to_string());
+    }
     if problems.is_empty() { Ok(limits) } else { Err(problems.into_found()) }
 }
 
 impl Limits {
+    /// How long a run stays once the archive has all of it, in ns; for ever if it is `None`.
+    pub fn keep_ns(&self) -> Option<u64> {
+        self.keep_ns
+    }
+
     /// Whether a job with `peer` that takes `asked`, and `longest_ns` at most, is allowed at `now`
     /// on a day of which `spent_bytes` are spent.
     ///
@@ -227,7 +244,8 @@ mod tests {
         draft.peers = Some(["Rome/a".to_string(), "*/a".to_string()].into());
         draft.rate = Some("fast".to_string());
         draft.quiet = ["never".to_string()].into();
+        draft.keep = text("59 min");
         let keys: Vec<String> = check(&draft).unwrap_err().into_iter().map(|p| p.key).collect();
-        assert_eq!(keys, ["v6gap", "quiet[0]", "peers[0]", "peers[1]", "rate"]);
+        assert_eq!(keys, ["v6gap", "quiet[0]", "peers[0]", "peers[1]", "rate", "keep"]);
     }
 }

@@ -103,12 +103,15 @@ impl Agent {
             Event::Published { run, end, taken } => {
                 self.outbox.published(&run, end, taken, now.ns);
             }
-            Event::Ack(ack) if ack.to == self.me => self.outbox.ack(&ack, now.ns, &mut actions),
+            Event::Ack(ack) if ack.to == self.me => self.outbox.ack(&ack, now, &mut actions),
             Event::Ack(_) => {}
+            Event::Removed(run) => self.outbox.removed(&run),
         }
         self.deadlines(now, &mut actions);
         if self.may_send() {
             self.outbox.send(now.ns, &mut actions);
+            let keep_ns = self.limits.as_ref().ok().and_then(|limits| limits.keep_ns());
+            self.outbox.tidy(keep_ns, now, &mut actions);
         }
         self.beat(now, &mut actions);
         actions

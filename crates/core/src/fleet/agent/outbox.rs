@@ -4,6 +4,7 @@
 use super::{Action, Kept};
 use crate::fleet::id::JobId;
 use crate::fleet::message::Ack;
+use crate::fleet::work::Now;
 use crate::fleet::{REQUEST_NS, SECOND_NS};
 use crate::record::RunId;
 use alloc::collections::BTreeMap;
@@ -37,21 +38,39 @@ struct Out {
     next_ns: u64,
 }
 
-/// Runs that are not in the archive.
+/// How often it is looked which runs were kept long enough, in ns.
+const TIDY_NS: u64 = 600 * SECOND_NS;
+
+/// How soon again if there may be more of them, in ns.
+const TIDY_ON_NS: u64 = 10 * SECOND_NS;
+
+/// Most runs that are removed at once, so that orders are heard meanwhile.
+const TIDIED_MAX: usize = 16;
+
+/// Runs that are not in the archive, and those that are.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     runs: BTreeMap<RunId, Out>,
     /// The part that is on its way, and until when its answer is waited for.
     flight: Option<(RunId, u64)>,
+    /// Runs on the disk of which the archive has all, and since when, in ns since the Unix epoch.
+    archived: BTreeMap<RunId, u64>,
+    /// When it is looked next which of them were kept long enough, in ns.
+    tidy_ns: u64,
 }
 
 impl Outbox {
     pub(super) fn new(kept: Vec<Kept>) -> Outbox {
-        let missing = kept.into_iter().filter(|kept| kept.held < kept.bytes);
-        let out = |Kept { run, bytes, held }| {
-            (run, Out { bytes, held, sent: held, job: None, times: 0, next_ns: 0 })
-        };
-        Outbox { runs: missing.map(out).collect(), flight: None }
+        let mut outbox = Outbox::default();
+        for Kept { run, bytes, held, since_unix_ns } in kept {
+            if held < bytes {
+                let out = Out { bytes, held, sent: held, job: None, times: 0, next_ns: 0 };
+                outbox.runs.insert(run, out);
+            } else {
+                outbox.archived.insert(run, since_unix_ns);
+            }
+        }
+        outbox
     }
 
     /// How many runs the archive does not have.
@@ -74,6 +93,7 @@ impl Outbox {
             next_ns: now_ns,
         });
         if bytes > out.bytes {
+            self.archived.remove(run);
             out.bytes = bytes;
             out.job = Some(job.clone());
             out.next_ns = now_ns;
@@ -97,7 +117,7 @@ impl Outbox {
     }
 
     /// The archive has something.
-    pub(super) fn ack(&mut self, ack: &Ack, now_ns: u64, actions: &mut Vec<Action>) {
+    pub(super) fn ack(&mut self, ack: &Ack, now: Now, actions: &mut Vec<Action>) {
         for held in &ack.runs {
             let Some(out) = self.runs.get_mut(&held.run) else { continue };
             let bytes = held.bytes.min(out.bytes);
@@ -106,13 +126,31 @@ impl Outbox {
             }
             (out.held, out.sent, out.times) = (bytes, out.sent.max(bytes), 0);
             if out.sent == out.bytes {
-                out.next_ns = now_ns.saturating_add(AGAIN_NS);
+                out.next_ns = now.ns.saturating_add(AGAIN_NS);
             }
             actions.push(Action::Held { run: held.run.clone(), bytes });
             if out.held == out.bytes {
                 self.runs.remove(&held.run);
+                self.archived.insert(held.run.clone(), now.wall.unix_ns);
             }
         }
+    }
+
+    /// Has runs removed of which the archive has all for longer than they are to be kept.
+    pub(super) fn tidy(&mut self, keep_ns: Option<u64>, now: Now, actions: &mut Vec<Action>) {
+        let Some(keep_ns) = keep_ns.filter(|_| now.ns >= self.tidy_ns) else { return };
+        let is_old = |since_ns: u64| now.wall.unix_ns.saturating_sub(since_ns) > keep_ns;
+        let old = self.archived.iter().filter(|(_, since_unix_ns)| is_old(**since_unix_ns));
+        let before = actions.len();
+        actions.extend(old.take(TIDIED_MAX).map(|(run, _)| Action::Remove(run.clone())));
+        let is_more = actions.len() - before == TIDIED_MAX;
+        let next_ns = if is_more { TIDY_ON_NS } else { TIDY_NS };
+        self.tidy_ns = now.ns.saturating_add(next_ns);
+    }
+
+    /// A run is not on the disk any more.
+    pub(super) fn removed(&mut self, run: &RunId) {
+        self.archived.remove(run);
     }
 
     /// Sends the next part, if none is on its way.

@@ -228,3 +228,61 @@ fn a_run_is_sent_until_the_archive_has_it() {
     assert!(agent.step(ack(part + 7), now(164)).contains(&held(part + 7)));
     assert_eq!(sends(&agent.step(Event::Time, now(10_000))), None);
 }
+
+const DAY_NS: u64 = 86_400 * SECOND_NS;
+
+fn on_day(days: u64) -> Now {
+    let (ns, unix_ns) = (days * DAY_NS, now(0).wall.unix_ns + days * DAY_NS);
+    Now { ns, wall: Moment { unix_ns, offset_s: 0 } }
+}
+
+/// What is to be removed on a day.
+fn removed(agent: &mut Agent, days: u64) -> Vec<RunId> {
+    let actions = agent.step(Event::Time, on_day(days));
+    let run = |action: &Action| match action {
+        Action::Remove(run) => Some(run.clone()),
+        _ => None,
+    };
+    actions.iter().filter_map(run).collect()
+}
+
+#[test]
+fn a_run_is_removed_when_the_archive_has_all_of_it_for_as_long_as_the_owner_says() {
+    let [whole, half, later] = [1, 2, 3].map(RunId::from_bits);
+    let kept = |run: &RunId, held, days: u64| Kept {
+        run: run.clone(),
+        bytes: 100,
+        held,
+        since_unix_ns: on_day(days).wall.unix_ns,
+    };
+    let kept = vec![kept(&whole, 100, 0), kept(&half, 99, 0), kept(&later, 100, 5)];
+    let (me, features) = ("rome/a".parse().unwrap(), vec![]);
+    let known = Known::default();
+    let mut agent = Agent::new(Setup { me, features, known, kept, seed: [1; 32] });
+    let limits = |keep: Option<&str>| {
+        let keep = keep.map(String::from);
+        let draft = LimitsDraft { v6gap: 1, keep, ..LimitsDraft::default() };
+        Event::Limits(Ok(Box::new(check(&draft).unwrap())))
+    };
+    // For ever, if nothing else is said, or as long as nobody knows.
+    assert!(removed(&mut agent, 50).is_empty());
+    agent.step(limits(None), on_day(60));
+    assert!(removed(&mut agent, 61).is_empty());
+    agent.step(Event::Taken(true), on_day(70));
+    agent.step(limits(Some("30 d")), on_day(70));
+    // Not while something is measured here.
+    assert!(removed(&mut agent, 71).is_empty());
+    agent.step(Event::Taken(false), on_day(71));
+    assert_eq!(removed(&mut agent, 72), [whole.clone(), later.clone()]);
+    // One that could not be is asked for again.
+    agent.step(Event::Removed(later), on_day(72));
+    assert_eq!(removed(&mut agent, 73), [whole.clone()]);
+    agent.step(Event::Removed(whole), on_day(73));
+    assert!(removed(&mut agent, 74).is_empty());
+    // The archive says that it has the rest.
+    let runs = vec![RunHeld { run: half.clone(), bytes: 100 }];
+    let ack = Ack { version: 1, to: "rome/a".parse().unwrap(), runs };
+    agent.step(Event::Ack(ack), on_day(75));
+    assert!(removed(&mut agent, 105).is_empty());
+    assert_eq!(removed(&mut agent, 106), [half]);
+}
