@@ -182,6 +182,9 @@ pub struct FleetAgentArgs {
     /// The file that says what may be asked of this host [anything]
     #[arg(long, value_name = "FILE")]
     pub limits: Option<PathBuf>,
+    /// What becomes of a measurement when no hub can be reached
+    #[arg(long, value_name = "WHAT", default_value = "finish")]
+    pub offline: OfflineArg,
     /// Address by which other hosts reach this one; may be given again [those that it has]
     #[arg(long, value_name = "ADDR")]
     pub address: Vec<IpAddr>,
@@ -301,6 +304,15 @@ pub struct RunsArgs {
     /// How far back
     #[arg(long, value_name = "TIME", default_value = "7d", value_parser = values::span)]
     pub since: u64,
+}
+
+/// What an agent does with a measurement when no hub can be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OfflineArg {
+    /// It is measured to its end
+    Finish,
+    /// It is stopped once the hub is gone for half a minute
+    Stop,
 }
 
 /// What of all paths is shown.

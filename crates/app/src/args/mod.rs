@@ -30,7 +30,7 @@ pub use fleet::{
     FleetAgentArgs, FleetApplyArgs, FleetArgs, FleetCheckArgs, FleetCommand, FleetEstimateArgs,
     FleetExportArgs, FleetHistoryArgs, FleetMatrixArgs, FleetReportArgs, FleetRunArgs,
     FleetStatusArgs, HubCommand, HubInitArgs, HubInviteArgs, HubRevokeArgs, HubRunArgs,
-    MatrixFormat, PathArgs, RunsArgs,
+    MatrixFormat, OfflineArg, PathArgs, RunsArgs,
 };
 pub use foreign::sentence as foreign_sentence;
 pub use knobs::KnobArgs;

@@ -105,10 +105,28 @@ fn one_job(server: &Path) {
     assert!(once.ends_with("1 of 1 paths were measured.\n"), "{once}");
     let paths = sandbox.run("fleet matrix --runs hub/archive --json").ended(0).out;
     assert!(paths.contains("oslo/b"), "{paths}");
+    hub = gone_and_back(&run, &sandbox, hub, &mut agents);
     revoked(&sandbox, &mut hub, &mut agents[1]);
     agents.into_iter().for_each(Running::stop);
     hub.stop();
     assert!(TcpStream::connect(("localhost", port)).is_err(), "the server goes on");
+}
+
+/// A hub that is ended and begun again finds its agents, which said that it was gone.
+fn gone_and_back(run: &str, sandbox: &Sandbox, hub: Running, agents: &mut [Running; 2]) -> Running {
+    hub.stop();
+    agents.iter_mut().for_each(|agent| drop(agent.until_said("The hub is gone.")));
+    let mut hub = Running::start(sandbox, "hub", run);
+    hub.until_said("Ready:");
+    agents.iter_mut().for_each(|agent| drop(agent.until_said("At the hub again.")));
+    until("agents that are heard again", || {
+        let status = status(sandbox);
+        let heard = status["agents"].as_array()?;
+        let recent =
+            |agent: &&Value| agent["ago_ns"].as_u64().is_some_and(|ns| ns < 60_000_000_000);
+        (heard.iter().filter(recent).count() == 2).then_some(())
+    });
+    hub
 }
 
 /// An agent of this host, with folders of its own for results and claims.
@@ -141,7 +159,8 @@ fn status(sandbox: &Sandbox) -> Value {
 fn revoked(sandbox: &Sandbox, hub: &mut Running, agent: &mut Running) {
     sandbox.run("fleet hub revoke oslo/b --hub hub").ended(0);
     hub.until_said("knows who is let in no more");
-    agent.kill();
+    let (exit, errors) = agent.ended();
+    assert!(exit == Some(5) && errors.contains("E602"), "{exit:?} {errors}");
     let data = sandbox.path("other");
     let refused = sandbox.run_with("fleet agent --creds oslo.creds", &[("V6GAP_DATA", &data)]);
     let refused = refused.ended(5);

@@ -1,6 +1,7 @@
 //! Programs that go on, heard as they speak and ended with the suite.
 
-use std::io::{BufRead, BufReader};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::net::{Ipv6Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -20,6 +21,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 pub struct Running {
     name: String,
     child: Child,
+    /// What it says on standard error, in a file without a name.
+    errors: File,
     lines: Receiver<String>,
     said: Vec<String>,
 }
@@ -56,7 +59,12 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 impl Running {
     /// Starts a program and calls it `name`.
     pub fn start(name: &str, command: &mut Command) -> Running {
+        let path = std::env::temp_dir().join(format!("v6gap-{}-{name}.err", std::process::id()));
+        let written = File::create(&path).unwrap();
+        let errors = File::open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
         command.stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stderr(written);
         let mut child = command.spawn().unwrap();
         let output = child.stdout.take().unwrap();
         let (says, lines) = channel();
@@ -67,7 +75,7 @@ impl Running {
                 }
             }
         });
-        Running { name: name.to_owned(), child, lines, said: Vec::new() }
+        Running { name: name.to_owned(), child, errors, lines, said: Vec::new() }
     }
 
     /// What it has said from its beginning until now.
@@ -89,7 +97,8 @@ impl Running {
                     }
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    panic!("{} did not say \"{text}\" but: {:#?}", self.name, self.said)
+                    let errors = self.errors();
+                    panic!("{} did not say \"{text}\" but: {:#?}\n{errors}", self.name, self.said)
                 }
             }
         }
@@ -106,6 +115,21 @@ impl Running {
         let (child, name) = (&mut self.child, &self.name);
         let status = until("its end", || child.try_wait().unwrap());
         assert!(status.success(), "{name}: {status}");
+    }
+
+    /// Waits until it ends by itself: its exit code, and what it said on standard error.
+    #[track_caller]
+    pub fn ended(&mut self) -> (Option<i32>, String) {
+        let child = &mut self.child;
+        let status = until("its end", || child.try_wait().unwrap());
+        (status.code(), self.errors())
+    }
+
+    fn errors(&mut self) -> String {
+        let mut said = String::new();
+        self.errors.rewind().unwrap();
+        self.errors.read_to_string(&mut said).unwrap();
+        said
     }
 
     /// Ends it at once.

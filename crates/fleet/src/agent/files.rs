@@ -1,5 +1,5 @@
-//! What an agent has on its disk: its runs, the log of what it knows and of what the archive has, and
-//! what the owner of the host allows.
+//! What an agent has on its disk: its runs, the log of what it knows and of what the archive has,
+//! and what the owner of the host allows.
 
 use super::log::{Held, Log};
 use crate::error::FleetError;
@@ -72,8 +72,8 @@ impl Files {
         locked(&self.log).held(run, Held { bytes, unix_ns: clock::wall_ns() })
     }
 
-    /// Removes a run, and whether it is not here any more: one of which the archive lacks a byte, as
-    /// when somebody went on with it by hand, or which is open, stays.
+    /// Removes a run, and whether it is not here any more: one of which the archive lacks a byte,
+    /// as when somebody went on with it by hand, or which is open, stays.
     pub fn remove(&mut self, run: &RunId) -> bool {
         let journal = self.journal(run);
         if Store::exists(&journal) {

@@ -1,5 +1,5 @@
-//! The log of an agent: what it must know again when it begins anew, which runs are the fleet's, and
-//! how much of each the archive has. What counts is written anew now and then, so that the file
+//! The log of an agent: what it must know again when it begins anew, which runs are the fleet's,
+//! and how much of each the archive has. What counts is written anew now and then, so that the file
 //! grows with the runs that are here and not with the time.
 
 use crate::error::FleetError;

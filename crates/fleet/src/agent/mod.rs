@@ -1,21 +1,24 @@
 //! The agent of a host: drives its machine. Orders come in, processes are begun and ended, and what
 //! was measured is sent until the archive has it.
 
+mod away;
 mod files;
 mod log;
 mod program;
 mod sending;
 
+pub use away::Offline;
 pub use files::{Files, Runs};
 pub use program::Program;
 
 use crate::error::FleetError;
 use crate::letter::Letter;
-use crate::nats::connect::{Way, connect};
+use crate::nats::connect::{Link, Way, connect_heard};
 use crate::now::{now, stopped};
 use crate::orders::Reader;
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Subscriber};
+use away::{Away, Change};
 use futures_util::StreamExt;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -75,6 +78,8 @@ pub struct Options {
     pub plaintext: bool,
     /// The file with what the owner of this host allows; nothing is limited without one.
     pub limits: Option<PathBuf>,
+    /// What becomes of a measurement when the hub is gone.
+    pub offline: Offline,
     /// Addresses that others reach this host by; those that it has if none are named.
     pub addresses: Vec<IpAddr>,
     /// What the program is called in heartbeats.
@@ -92,6 +97,11 @@ pub enum Told {
     Ready(HostName),
     /// What it does is another thing now.
     Does(Box<Heartbeat>),
+    /// The hub is gone, and the archive does not have so many runs that are here. What is measured
+    /// is finished or stopped, as it was told.
+    Gone(u64),
+    /// It is at the hub again.
+    Back,
     /// An order came that is none.
     NoOrder(crate::orders::NoOrder),
 }
@@ -112,6 +122,20 @@ struct Going<'a, M> {
     is_busy: bool,
     /// Whether it was looked what is to be known of this host; before, it is closed.
     has_looked: bool,
+    away: Away,
+    letter: &'a Letter,
+    /// Who is told that this agent is let in no more.
+    ends: UnboundedSender<FleetError>,
+}
+
+/// What an agent listens to.
+struct Listened {
+    orders: Subscriber,
+    acks: Subscriber,
+    /// What was begun says how it goes.
+    heard: UnboundedReceiver<Event>,
+    links: UnboundedReceiver<Link>,
+    ends: UnboundedReceiver<FleetError>,
 }
 
 /// Has a host take part in a fleet, until `stop` says so.
@@ -131,7 +155,9 @@ pub async fn go_on<M: Measures>(
         .name
         .parse()
         .map_err(|_| FleetError::file(&options.credentials, "they are not those of an agent"))?;
-    let Some(client) = come_in(options, &letter, told, &mut stop).await? else { return Ok(()) };
+    let (link, links) = unbounded_channel();
+    let came = come_in(options, &letter, link, told, &mut stop).await?;
+    let Some(client) = came else { return Ok(()) };
     let orders = subscribed(&client, subject::command(&me)).await?;
     let acks = subscribed(&client, subject::ack(&me)).await?;
     let mut seed = [0; 32];
@@ -144,6 +170,8 @@ pub async fn go_on<M: Measures>(
         seed,
     };
     let (says, heard) = unbounded_channel();
+    let (ends, ended) = unbounded_channel();
+    let listened = Listened { orders, acks, heard, links, ends: ended };
     let mut going = Going {
         machine: Agent::new(setup),
         me: me.clone(),
@@ -157,9 +185,12 @@ pub async fn go_on<M: Measures>(
         told,
         is_busy: false,
         has_looked: false,
+        away: Away::new(options.offline),
+        letter: &letter,
+        ends,
     };
     (going.told)(Told::Ready(me));
-    let ended = going.turn(orders, acks, heard, stop).await;
+    let ended = going.turn(listened, stop).await;
     going.measures.kill();
     ended
 }
@@ -169,14 +200,18 @@ pub async fn go_on<M: Measures>(
 async fn come_in(
     options: &Options,
     letter: &Letter,
+    link: UnboundedSender<Link>,
     told: &mut dyn FnMut(Told),
     stop: &mut watch::Receiver<bool>,
 ) -> Result<Option<Client>, FleetError> {
     let file = Path::new(&options.credentials);
     let way = Way { letter, file, hubs: &options.hubs, plaintext: options.plaintext };
     loop {
+        let link = link.clone();
+        // Nobody listens any more once the agent ends.
+        let heard = move |what| drop(link.send(what));
         let error = tokio::select! {
-            came = connect(&way) => match came {
+            came = connect_heard(&way, heard) => match came {
                 Ok(client) => return Ok(Some(client)),
                 Err(error) => error,
             },
@@ -200,9 +235,7 @@ async fn subscribed(client: &Client, subject: String) -> Result<Subscriber, Flee
 impl<M: Measures> Going<'_, M> {
     async fn turn(
         &mut self,
-        mut orders: Subscriber,
-        mut acks: Subscriber,
-        mut heard: UnboundedReceiver<Event>,
+        mut listened: Listened,
         mut stop: watch::Receiver<bool>,
     ) -> Result<(), FleetError> {
         let mut look = tokio::time::interval(LOOK);
@@ -214,15 +247,17 @@ impl<M: Measures> Going<'_, M> {
         loop {
             let wait_ns = self.machine.wake_ns().saturating_sub(now().ns);
             let events = tokio::select! {
-                order = orders.next() => match order {
+                order = listened.orders.next() => match order {
                     Some(message) => self.order(&message.payload).into_iter().collect(),
                     None => return Ok(()),
                 },
-                ack = acks.next() => match ack {
+                ack = listened.acks.next() => match ack {
                     Some(message) => self.ack(&message.payload).into_iter().collect(),
                     None => return Ok(()),
                 },
-                Some(event) = heard.recv() => vec![event],
+                Some(event) = listened.heard.recv() => vec![event],
+                Some(link) = listened.links.recv() => self.link(link).into_iter().collect(),
+                Some(why) = listened.ends.recv() => return Err(why),
                 _ = look.tick() => self.look(),
                 () = tokio::time::sleep(Duration::from_nanos(wait_ns)) => vec![Event::Time],
                 () = stopped(&mut stop) => return Ok(()),
@@ -260,12 +295,32 @@ impl<M: Measures> Going<'_, M> {
         serde_json::from_slice::<Ack>(message).ok().map(Event::Ack)
     }
 
-    /// What is to be known of this host at this moment.
-    fn look(&self) -> Vec<Event> {
+    /// What became of the connection.
+    fn link(&mut self, link: Link) -> Option<Event> {
+        if link == Link::Refused {
+            let ends = self.ends.clone();
+            tokio::spawn(away::ask_again(self.options.clone(), self.letter.clone(), ends));
+        }
+        match self.away.link(link, now().ns)? {
+            Change::Gone => {
+                (self.told)(Told::Gone(self.machine.unarchived()));
+                None
+            }
+            Change::Back => {
+                (self.told)(Told::Back);
+                Some(Event::Back)
+            }
+        }
+    }
+
+    /// What is to be known of this host at this moment, the owner's limits last.
+    fn look(&mut self) -> Vec<Event> {
         let limits = self.files.limits(self.options.limits.as_deref());
         // What the agent itself has measured is not somebody else's.
         let taken = !self.is_busy && self.measures.is_taken();
-        vec![Event::Disk(self.files.free_bytes()), Event::Taken(taken), Event::Limits(limits)]
+        let abandoned = self.away.ends(now().ns).then_some(Event::Abandoned);
+        let known = [Event::Disk(self.files.free_bytes()), Event::Taken(taken)];
+        abandoned.into_iter().chain(known).chain([Event::Limits(limits)]).collect()
     }
 
     async fn act(&mut self, action: Action) -> Result<(), FleetError> {
@@ -284,6 +339,10 @@ impl<M: Measures> Going<'_, M> {
                 self.say(subject::reply(&self.me, reply.number), &*reply).await;
             }
             Action::Beat(beat) => self.beat(*beat).await,
+            Action::Publish { run, at, bytes, .. } if self.away.is_it() => {
+                let end = at.saturating_add(bytes);
+                let _ = self.says.send(Event::Published { run, end, taken: false });
+            }
             Action::Publish { run, job, at, bytes } => {
                 let part = sending::Part { host: self.me.clone(), run, job, at, bytes };
                 let journal = self.files.journal(&part.run);
@@ -314,6 +373,9 @@ impl<M: Measures> Going<'_, M> {
     /// Says something. What does not arrive is said again when it is asked for, or with the next
     /// heartbeat.
     async fn say(&self, subject: String, what: &impl serde::Serialize) {
+        if self.away.is_it() {
+            return;
+        }
         if let Ok(text) = serde_json::to_vec(what) {
             let _ = self.client.publish(subject, text.into()).await;
         }

@@ -2,7 +2,7 @@
 
 use crate::error::FleetError;
 use crate::letter::Letter;
-use async_nats::{Client, ConnectErrorKind, ConnectOptions};
+use async_nats::{Client, ClientError, ConnectErrorKind, ConnectOptions, Event};
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
@@ -36,6 +36,35 @@ pub struct Way<'a> {
     pub plaintext: bool,
 }
 
+/// What becomes of a connection that was there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// It is there, for the first time or again.
+    There,
+    /// It is gone, and tried again.
+    Gone,
+    /// A node let nobody in with these credentials. It is tried again all the same.
+    Refused,
+}
+
+impl Link {
+    fn of(event: &Event) -> Option<Self> {
+        match event {
+            Event::Connected => Some(Link::There),
+            Event::Disconnected => Some(Link::Gone),
+            Event::ClientError(ClientError::Other(why)) if *why == violation() => {
+                Some(Link::Refused)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How the client says that it was let in nowhere.
+fn violation() -> String {
+    ConnectErrorKind::AuthorizationViolation.to_string()
+}
+
 /// Connects to a hub: to any of its nodes, and to another one whenever that is gone. The client
 /// comes back by itself for as long as it lives.
 ///
@@ -43,6 +72,17 @@ pub struct Way<'a> {
 /// If no node answers, lets this one in, or is new enough; or the hub does not encrypt and is
 /// beyond this host.
 pub async fn connect(way: &Way<'_>) -> Result<Client, FleetError> {
+    connect_heard(way, |_| {}).await
+}
+
+/// As [`connect`], with what becomes of the connection told.
+///
+/// # Errors
+/// As [`connect`].
+pub async fn connect_heard(
+    way: &Way<'_>,
+    told: impl Fn(Link) + Send + Sync + 'static,
+) -> Result<Client, FleetError> {
     let hubs: &[String] = if way.hubs.is_empty() { &way.letter.hubs } else { way.hubs };
     let encrypted = way.letter.authority.is_some();
     let far = hubs.iter().find(|hub| !is_local(hub));
@@ -58,7 +98,13 @@ pub async fn connect(way: &Way<'_>) -> Result<Client, FleetError> {
         .request_timeout(Some(PATIENCE))
         .ping_interval(QUIET)
         .ignore_discovered_servers()
-        .reconnect_delay_callback(put_off);
+        .reconnect_delay_callback(put_off)
+        .event_callback(move |event| {
+            if let Some(link) = Link::of(&event) {
+                told(link);
+            }
+            std::future::ready(())
+        });
     if encrypted {
         options = options.add_root_certificates(way.file.to_owned()).tls_first();
     }
@@ -140,6 +186,15 @@ mod tests {
             assert!(put_off(tries) <= Duration::from_millis(BACK_MS << tries.min(6)), "{tries}");
             assert!(put_off(tries) < Duration::from_secs(60), "{tries}");
         }
+    }
+
+    #[test]
+    fn a_client_that_is_let_in_nowhere_says_so_and_nothing_else_does() {
+        let error = |why: &str| Event::ClientError(ClientError::Other(why.to_owned()));
+        assert_eq!(Link::of(&error("authorization violation")), Some(Link::Refused));
+        assert_eq!(Link::of(&error("IO error")), None);
+        assert_eq!(Link::of(&Event::Disconnected), Some(Link::Gone));
+        assert_eq!(Link::of(&Event::Connected), Some(Link::There));
     }
 
     #[test]

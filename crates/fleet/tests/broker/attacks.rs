@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use v6gap_core::fleet::id::{JobId, Nonce, Token, Word};
 use v6gap_core::fleet::message::{Command, Order, Peer, Prepare, Role as End, Signed, Start};
-use v6gap_fleet::agent::{self, Files, Options, Told};
+use v6gap_fleet::agent::{self, Files, Offline, Options, Told};
 use v6gap_fleet::nats::grants::Grants;
 use v6gap_fleet::nats::streams;
 use v6gap_fleet::orders::{NoOrder, Writer};
@@ -187,6 +187,7 @@ async fn obeys_nobody_else(cluster: &Cluster, credentials: &Path, coordinator: &
         hubs: Vec::new(),
         plaintext: false,
         limits: None,
+        offline: Offline::Finish,
         addresses: Vec::new(),
         program: "test".to_owned(),
         features: Vec::new(),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, LocalSet};
 use v6gap_core::fleet::names::HostName;
-use v6gap_fleet::agent::{self, Files, Options};
+use v6gap_fleet::agent::{self, Files, Offline, Options};
 use v6gap_fleet::coordinator::{self, Applied};
 use v6gap_fleet::hub::Hub;
 use v6gap_fleet::sink::Archive;
@@ -275,6 +275,7 @@ async fn agent_of(
         hubs: Vec::new(),
         plaintext: false,
         limits: None,
+        offline: Offline::Finish,
         addresses: vec![std::net::Ipv6Addr::LOCALHOST.into()],
         program: "test".to_owned(),
         features: Vec::new(),

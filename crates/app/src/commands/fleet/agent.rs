@@ -1,12 +1,12 @@
 //! `fleet agent`: has this host take part in a fleet.
 
 use super::until_stopped;
-use crate::args::FleetAgentArgs;
+use crate::args::{FleetAgentArgs, OfflineArg};
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::session;
 use crate::settings::Context;
-use v6gap_fleet::agent::{self, Files, Options, Program, Told};
+use v6gap_fleet::agent::{self, Files, Offline, Options, Program, Told};
 use v6gap_fleet::{Heartbeat, State};
 
 /// Takes part until stopped.
@@ -24,6 +24,7 @@ pub fn execute(args: &FleetAgentArgs, context: &Context) -> Result<Outcome, Fail
         hubs: args.hub.clone(),
         plaintext: args.plaintext,
         limits: args.limits.clone(),
+        offline: args.offline.into(),
         addresses: args.address.clone(),
         program: concat!("v6gap ", env!("CARGO_PKG_VERSION")).to_owned(),
         features: Vec::new(),
@@ -45,9 +46,23 @@ fn line(what: &Told, quiet: bool) -> Option<String> {
     match what {
         Told::Waits(why) => Some(format!("Waiting: {why}")),
         Told::Ready(name) => Some(format!("Ready: {name} takes orders. Ctrl-C stops it.")),
-        Told::Does(_) | Told::NoOrder(_) if quiet => None,
+        Told::Does(_) | Told::NoOrder(_) | Told::Gone(_) | Told::Back if quiet => None,
+        Told::Gone(unarchived) => Some(format!(
+            "The hub is gone. What was measured is kept until the archive has it; {unarchived} runs \
+             are only here."
+        )),
+        Told::Back => Some("At the hub again.".to_owned()),
         Told::Does(beat) => Some(does(beat)),
         Told::NoOrder(why) => Some(format!("An order came that is none ({why:?}).")),
+    }
+}
+
+impl From<OfflineArg> for Offline {
+    fn from(arg: OfflineArg) -> Self {
+        match arg {
+            OfflineArg::Finish => Offline::Finish,
+            OfflineArg::Stop => Offline::Stop,
+        }
     }
 }
 

@@ -19,7 +19,9 @@ made too: its certificates are for the names of `fleet hub init --nodes`.",
         text: "\
 The hub is there and lets nobody in with these credentials: they were revoked,
 or another hub made them, maybe an earlier one in the same folder. Invite the
-agent anew and take the file there by a way that you trust.",
+agent anew and take the file there by a way that you trust. An agent that takes
+part ends so when it is revoked; what the archive lacks of its results stays on
+its disk, and is sent when it takes part again.",
     },
     Topic {
         name: "E603",

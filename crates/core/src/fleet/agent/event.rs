@@ -47,6 +47,10 @@ pub enum Event {
     Ack(Ack),
     /// A run is not on the disk any more.
     Removed(RunId),
+    /// It is at the hub again.
+    Back,
+    /// The hub is gone for longer than the host's owner has anything measured without one.
+    Abandoned,
 }
 
 /// What an agent must know again when it begins anew.

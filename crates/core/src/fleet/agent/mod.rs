@@ -106,6 +106,9 @@ impl Agent {
             Event::Ack(ack) if ack.to == self.me => self.outbox.ack(&ack, now, &mut actions),
             Event::Ack(_) => {}
             Event::Removed(run) => self.outbox.removed(&run),
+            // Whatever was said meanwhile was heard by nobody.
+            Event::Back => self.said = None,
+            Event::Abandoned => self.end("the hub was gone", now, &mut actions),
         }
         self.deadlines(now, &mut actions);
         if self.may_send() {
@@ -131,6 +134,11 @@ impl Agent {
             None if self.trouble().is_some() => State::Closed,
             None => State::Idle,
         }
+    }
+
+    /// Runs of which the archive does not have all.
+    pub fn unarchived(&self) -> u64 {
+        self.outbox.unarchived()
     }
 
     /// Whether nothing is measured here or about to be, so that other traffic does no harm.

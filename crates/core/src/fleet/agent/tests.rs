@@ -200,6 +200,23 @@ fn what_lasts_too_long_is_killed_until_it_ends() {
 }
 
 #[test]
+fn what_is_measured_when_the_hub_is_gone_ends_if_the_owner_wants_it() {
+    let mut agent = agent(Known::default());
+    assert!(agent.step(Event::Abandoned, now(1)).is_empty());
+    let nonce = nonce(&agent.step(prepare(5, Role::Client), now(1)));
+    agent.step(start(5, nonce), now(2));
+    assert!(agent.step(Event::Abandoned, now(3)).contains(&Action::Kill));
+    let over = agent.step(ended(7), now(4));
+    assert!(matches!(answers(&over)[..], [Answer::Failed(_)]), "{over:?}");
+    // What was measured until then is kept.
+    assert_eq!(agent.unarchived(), 1);
+    // Who is back says so at once, though nothing is another than was said.
+    let beats = |actions: &[Action]| actions.iter().any(|action| matches!(action, Action::Beat(_)));
+    assert!(!beats(&agent.step(Event::Time, now(5))));
+    assert!(beats(&agent.step(Event::Back, now(5))));
+}
+
+#[test]
 fn a_run_is_sent_until_the_archive_has_it() {
     let mut agent = agent(Known::default());
     let nonce = nonce(&agent.step(prepare(5, Role::Client), now(1)));
