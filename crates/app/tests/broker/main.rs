@@ -7,12 +7,17 @@
 
 #[allow(dead_code, reason = "the suite of namespaces uses the rest")]
 mod programs;
+#[path = "../postgres/server.rs"]
+#[expect(dead_code, reason = "the other suite uses the rest")]
+mod server;
 #[path = "../cli/support.rs"]
 #[expect(dead_code, reason = "the other suite uses the rest")]
 mod support;
 
-use programs::{Running, free, server, until};
+use programs::{Running, free, until};
 use serde_json::Value;
+use server::Server;
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, TcpStream};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -55,7 +60,7 @@ every = \"1 h\"
 ";
 
 fn main() -> ExitCode {
-    let Some(server) = server() else {
+    let Some(server) = programs::server() else {
         println!("SKIPPED: no nats-server (cargo xtask truth --setup installs it)");
         return ExitCode::SUCCESS;
     };
@@ -71,9 +76,13 @@ fn one_job(server: &Path) {
     sandbox.run(&format!("fleet hub init hub --nodes localhost:{port}")).ended(0);
     let again = sandbox.run(&format!("fleet hub init hub --nodes localhost:{port}")).ended(2);
     assert!(again.err.contains("E605"), "{}", again.err);
-    let run = format!("fleet hub run hub --nats-server {}", server.display());
+    let database = database(&sandbox);
+    let mut run = format!("fleet hub run hub --nats-server {}", server.display());
+    if let Some((_, url)) = &database {
+        run += &format!(" --postgres {url}");
+    }
     let mut hub = start(&sandbox, "hub", &run);
-    hub.until_said("Ready:");
+    page_answers(&hub.until_said("Ready:"));
     let mut agents = ["rome/a", "oslo/b"].map(|name| agent(&sandbox, name));
     agents.iter_mut().for_each(|agent| drop(agent.until_said("Idle.")));
 
@@ -110,13 +119,53 @@ fn one_job(server: &Path) {
     agents.into_iter().for_each(Running::stop);
     hub.stop();
     assert!(TcpStream::connect(("localhost", port)).is_err(), "the server goes on");
+    written(&sandbox, database.as_ref());
+}
+
+/// A database for what is measured, if there is a server of one.
+fn database(sandbox: &Sandbox) -> Option<(Server, String)> {
+    let Some(programs) = server::programs() else {
+        println!("SKIPPED: PostgreSQL (cargo xtask truth --setup unpacks it)");
+        return None;
+    };
+    let server = Server::start(programs, sandbox.path("postgres"));
+    let url = server.database("fleet");
+    Some((server, url))
+}
+
+/// The link of a hub that is ready leads to a page.
+fn page_answers(ready: &str) {
+    let (_, rest) = ready.split_once("http://").unwrap_or_else(|| panic!("{ready}"));
+    let (host, _) = rest.split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    write!(stream, "GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+}
+
+/// What was measured is in tables, and in the database each run once, as soon as the hub has ended.
+fn written(sandbox: &Sandbox, database: Option<&(Server, String)>) {
+    let names = |folder: &str| -> Vec<String> {
+        let found = std::fs::read_dir(sandbox.path(folder)).unwrap();
+        found.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    let runs = names("hub/archive/rome/a/runs").len();
+    // Those of `apply` and of `run`.
+    assert!(runs >= 2, "{runs}");
+    let months = names("hub/archive/rome/a/archive/answers");
+    assert!(!months.is_empty() && months.iter().all(|month| month.starts_with("month=")));
+    if let Some((server, _)) = database {
+        let found = server.ask("fleet", "SELECT count(*) AS n FROM run");
+        assert_eq!(found[0]["n"], runs, "{found:?}");
+    }
 }
 
 /// A hub that is ended and begun again finds its agents, which said that it was gone.
 fn gone_and_back(run: &str, sandbox: &Sandbox, hub: Running, agents: &mut [Running; 2]) -> Running {
     hub.stop();
     agents.iter_mut().for_each(|agent| drop(agent.until_said("The hub is gone.")));
-    let mut hub = Running::start(sandbox, "hub", run);
+    let mut hub = start(sandbox, "hub", run);
     hub.until_said("Ready:");
     agents.iter_mut().for_each(|agent| drop(agent.until_said("At the hub again.")));
     until("agents that are heard again", || {

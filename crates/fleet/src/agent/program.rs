@@ -2,6 +2,7 @@
 
 use super::Measures;
 use super::files::{Files, Runs};
+use crate::complaint::said_of;
 use crate::plans;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -330,14 +331,6 @@ fn failure(how: &How, complaint: &str) -> Option<Trouble> {
     }
 }
 
-/// The title in the failure that a process wrote last, or its last words.
-fn said_of(complaint: &str) -> String {
-    let last = complaint.lines().next_back().unwrap_or("it was ended").to_owned();
-    let failure: Option<serde_json::Value> = serde_json::from_str(&last).ok();
-    let title = failure.as_ref().and_then(|failure| failure["title"].as_str());
-    title.map_or(last.clone(), str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -377,13 +370,6 @@ mod tests {
         let again = Prepare { continued: Some(run), ..prepare() };
         let words = client_words(&me(), &again, Path::new("plan.toml")).join(" ");
         assert!(words.starts_with("run oslo/b --continue=000000 --v4"), "{words}");
-    }
-
-    #[test]
-    fn what_a_process_says_last_is_why() {
-        assert_eq!(said_of("a\n{\"title\":\"no route\",\"code\":\"E101\"}\n"), "no route");
-        assert_eq!(said_of("first\nlast words\n"), "last words");
-        assert_eq!(said_of(""), "it was ended");
     }
 
     #[test]

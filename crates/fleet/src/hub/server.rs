@@ -150,7 +150,7 @@ fn begin(program: &Path, places: &Places) -> std::io::Result<Child> {
 }
 
 /// Ends a server in good order, or at once if it takes too long.
-async fn end(mut child: Child) {
+pub(crate) async fn end(mut child: Child) {
     let told = child.id().is_some_and(|id| apart::tell(id, Ask::End).is_ok());
     if told && tokio::time::timeout(PATIENCE, child.wait()).await.is_ok() {
         return;

@@ -2,14 +2,17 @@
 
 use super::until_stopped;
 use crate::args::{HubCommand, HubInitArgs, HubInviteArgs, HubRevokeArgs, HubRunArgs};
+use crate::database::access;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::session;
+use std::io::BufRead;
+use v6gap_fleet::beside::{Beside, Page};
 use v6gap_fleet::coordinator::Told as OfCoordinator;
 use v6gap_fleet::hub::server::Did;
 use v6gap_fleet::hub::{Hub, nodes};
 use v6gap_fleet::sink::Told as OfSink;
-use v6gap_fleet::supervise::{self, Options, Told};
+use v6gap_fleet::supervise::{self, Asks, Options, Told};
 use v6gap_fleet::{Ended, Role};
 use v6gap_report::text::Style;
 
@@ -67,9 +70,14 @@ fn revoke(args: &HubRevokeArgs) -> Result<Outcome, Failure> {
 
 fn run(args: &HubRunArgs, style: &Style) -> Result<Outcome, Failure> {
     let hub = Hub::open(&args.folder)?;
+    let beside = beside(args)?;
     let stop = session::interruptible()?;
     let node = args.node.map(|node| usize::from(node) - 1);
-    let options = Options { server: args.nats_server.clone(), node };
+    let (asks, asked) = supervise::asks();
+    if beside.page.is_some() {
+        ask_for_links(asks);
+    }
+    let options = Options { server: args.nats_server.clone(), node, beside };
     let addresses = hub.addresses().join(", ");
     let mut told = |what: Told| {
         if let Some(line) = line(&what, &addresses) {
@@ -77,13 +85,60 @@ fn run(args: &HubRunArgs, style: &Style) -> Result<Outcome, Failure> {
             output::to_stdout(&output::fit(style, &line));
         }
     };
-    until_stopped(&stop, async |stop| supervise::run(&hub, &options, &mut told, stop).await)
+    until_stopped(&stop, async |stop| supervise::run(&hub, &options, &mut told, asked, stop).await)
+}
+
+/// What runs beside the hub.
+fn beside(args: &HubRunArgs) -> Result<Beside, Failure> {
+    let far = args.listen.iter().find(|address| !address.is_loopback());
+    if let Some(far) = far.filter(|_| !args.allow_remote) {
+        let what = format!("--listen {far} lets other computers in");
+        return Err(Failure::usage(what)
+            .seen("Whoever has the link can then see every result.")
+            .run("v6gap fleet hub run DIR --listen … --allow-remote", "if that is what you want"));
+    }
+    if let Some(database) = &args.postgres {
+        // What is wrong with it is said now, and not in a minute.
+        access(database, &args.variables)?;
+    }
+    let program = std::env::current_exe().map_err(|e| Failure::unexpected(e.to_string()))?;
+    let page =
+        Page { listen: args.listen.clone(), port: args.port, allow_remote: args.allow_remote };
+    let page = (!args.no_page).then_some(page);
+    Ok(Beside { program, page, postgres: args.postgres.clone() })
+}
+
+/// Asks for another link to the page for each line that is typed.
+fn ask_for_links(asks: Asks) {
+    let read = move || {
+        for line in std::io::stdin().lock().lines() {
+            if line.is_err() || !asks.ask() {
+                break;
+            }
+        }
+    };
+    // Without it there is no further link.
+    let _ = std::thread::Builder::new().spawn(read);
 }
 
 /// What is said of what happened, if it is of use to somebody.
 fn line(what: &Told, addresses: &str) -> Option<String> {
     Some(match what {
-        Told::Ready => format!("Ready: agents reach the hub at {addresses}. Ctrl-C stops it."),
+        Told::Ready { page: None } => {
+            format!("Ready: agents reach the hub at {addresses}. Ctrl-C stops it.")
+        }
+        Told::Ready { page: Some(link) } => format!(
+            "Ready: agents reach the hub at {addresses}, browsers at {link} once; Enter prints \
+             another link. Ctrl-C stops it."
+        ),
+        Told::Page(link) => format!("Open  {link}"),
+        Told::Unwritten { to, why, again } => {
+            let when = match again {
+                Some(again) => format!("again in {} s", again.as_secs()),
+                None => "when the hub is run again".to_owned(),
+            };
+            format!("{to} was not written, and is {when}: {why}")
+        }
         Told::Server(index, Did::Ended(why)) => {
             format!("nats-server {} ended and is begun again: {why}", index + 1)
         }
