@@ -36,6 +36,7 @@ pub use rights::Role;
 pub use v6gap_core::fleet::SILENT_NS;
 pub use v6gap_core::fleet::clock::Clocks;
 pub use v6gap_core::fleet::message::{Heartbeat, State};
+pub use v6gap_core::fleet::metrics::Metrics;
 pub use v6gap_core::fleet::work::Outcome as Ended;
 
 use std::io;

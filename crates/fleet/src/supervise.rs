@@ -6,14 +6,17 @@ use crate::beside::{Beside, writer};
 use crate::error::FleetError;
 use crate::hub::Hub;
 use crate::hub::config::Places;
+use crate::hub::invite::Invited;
 use crate::hub::server::{self, Did};
-use crate::now::stopped;
+use crate::now::{now, stopped};
 use crate::{coordinator, sink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
+use v6gap_core::fleet::metrics::Metrics;
+use v6gap_core::fleet::names::HostName;
 use v6gap_store::Store;
 
 /// How soon a part that ended is begun again, and at most: twice as long each time.
@@ -30,6 +33,8 @@ pub struct Options {
     pub node: Option<usize>,
     /// What runs beside it.
     pub beside: Beside,
+    /// Whether it tells what there is to be told to collectors of metrics.
+    pub metrics: bool,
 }
 
 /// Asks for another link to the page.
@@ -56,6 +61,12 @@ impl Asks {
 /// What the page is called where it is told of it.
 const PAGE: &str = "the page";
 
+/// And the coordinator.
+const COORDINATOR: &str = "the coordinator";
+
+/// How often metrics are told.
+const EVERY: Duration = Duration::from_secs(10);
+
 /// What a hub tells whoever looks at it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
@@ -66,6 +77,8 @@ pub enum Told {
     },
     /// Another link to the page.
     Page(String),
+    /// What collectors of metrics are told from now on.
+    Metrics(Box<Metrics>),
     /// Results could not be written somewhere; they are in the archive all the same.
     Unwritten {
         /// To what.
@@ -132,7 +145,8 @@ pub async fn run(
         line = options.beside.page(&hub.folder);
     }
     let missing = Missing::new(keeps, line.is_some());
-    let mut tells = Tells { missing, page: None, fresh, told };
+    let metrics = options.metrics.then(Metrics::default);
+    let mut tells = Tells { missing, page: None, fresh, metrics, told };
     let kept = async {
         if keeps {
             keep(hub, &says, stop.clone()).await;
@@ -145,13 +159,7 @@ pub async fn run(
             show(line, asked, &says, stop.clone()),
         );
     };
-    let mut parts = pin!(parts);
-    loop {
-        tokio::select! {
-            Some(what) = heard.recv() => tells.take(what),
-            () = &mut parts => break,
-        }
-    }
+    hear(&mut tells, &mut heard, hub, parts).await;
     // What was said last is of results that came last.
     while let Ok(what) = heard.try_recv() {
         tells.take(what);
@@ -167,6 +175,24 @@ pub async fn run(
         tells.take(what);
     }
     Ok(())
+}
+
+/// Hears what the parts say until they have ended.
+async fn hear(
+    tells: &mut Tells<'_>,
+    heard: &mut UnboundedReceiver<Told>,
+    hub: &Hub,
+    parts: impl Future<Output = ()>,
+) {
+    let mut parts = pin!(parts);
+    let mut time = tokio::time::interval(EVERY);
+    loop {
+        tokio::select! {
+            Some(what) = heard.recv() => tells.take(what),
+            _ = time.tick() => tells.pass(&hub.folder),
+            () = &mut parts => return,
+        }
+    }
 }
 
 /// What was not ready yet.
@@ -207,11 +233,32 @@ struct Tells<'a> {
     page: Option<String>,
     /// Changes with each result.
     fresh: watch::Sender<u64>,
+    /// What is counted, if somebody wants to know.
+    metrics: Option<Metrics>,
     told: &'a mut dyn FnMut(Told),
+}
+
+/// Counts what there is to be counted.
+fn count(metrics: &mut Metrics, what: &Told) {
+    match what {
+        Told::Coordinator(coordinator::Told::Heard(beat)) => metrics.beat((**beat).clone(), now()),
+        Told::Coordinator(coordinator::Told::Leads(leads)) => metrics.leads = *leads,
+        Told::Coordinator(coordinator::Told::Came { outcome, .. }) => metrics.came(outcome),
+        Told::Trouble { part: COORDINATOR, .. } => metrics.leads = false,
+        Told::Sink(sink::Told::Unwritten(_)) => metrics.unwritten("archive"),
+        Told::Unwritten { to, .. } => metrics.unwritten(to),
+        _ => {}
+    }
 }
 
 impl Tells<'_> {
     fn take(&mut self, what: Told) {
+        if let Some(metrics) = &mut self.metrics {
+            count(metrics, &what);
+        }
+        if matches!(what, Told::Coordinator(coordinator::Told::Heard(_))) {
+            return;
+        }
         if matches!(what, Told::Sink(sink::Told::Has { .. })) {
             self.fresh.send_modify(|count| *count = count.wrapping_add(1));
         }
@@ -224,6 +271,19 @@ impl Tells<'_> {
         if is_ready {
             (self.told)(Told::Ready { page: self.page.take() });
         }
+    }
+}
+
+impl Tells<'_> {
+    /// Tells metrics, if somebody wants to know them.
+    fn pass(&mut self, folder: &Path) {
+        let Some(metrics) = &mut self.metrics else { return };
+        // A list that cannot be read has nobody forgotten.
+        let invited = Invited::read(folder).map(|all| all.seals()).ok();
+        let is_invited =
+            |agent: &HostName| invited.as_ref().is_none_or(|all| all.contains_key(agent));
+        metrics.pass(now().ns, &is_invited);
+        (self.told)(Told::Metrics(Box::new(metrics.clone())));
     }
 }
 
@@ -287,7 +347,7 @@ async fn coordinate(hub: &Hub, says: &UnboundedSender<Told>, stop: watch::Receiv
     loop {
         let mut told = |what| drop(says.send(Told::Coordinator(what)));
         let ended = coordinator::go_on(hub, &mut told, stop.clone()).await;
-        if is_over("the coordinator", ended, says, &mut wait, stop.clone()).await {
+        if is_over(COORDINATOR, ended, says, &mut wait, stop.clone()).await {
             return;
         }
     }
@@ -349,7 +409,7 @@ mod tests {
             };
             let missing = Missing::new(true, has_page);
             let (fresh, _) = watch::channel(0);
-            let mut tells = Tells { missing, page: None, fresh, told: &mut told };
+            let mut tells = Tells { missing, page: None, fresh, metrics: None, told: &mut told };
             all.into_iter().for_each(|what| tells.take(what));
             found
         };

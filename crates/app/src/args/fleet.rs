@@ -3,7 +3,7 @@
 use super::PostgresVariables;
 use super::values::{self, Rate};
 use clap::{Args, Subcommand, ValueEnum};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use v6gap_core::fleet::names::HostName;
 
@@ -129,6 +129,9 @@ pub struct HubRunArgs {
     /// What variables say of it
     #[command(flatten)]
     pub variables: PostgresVariables,
+    /// Tell Prometheus how the fleet does, as http://ADDR:PORT/metrics (docs/metrics.md)
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub metrics: Option<SocketAddr>,
     /// Show no page
     #[arg(long, conflicts_with_all = ["port", "listen", "allow_remote"])]
     pub no_page: bool,

@@ -26,6 +26,7 @@ mod report;
 mod rm;
 pub mod run;
 mod schema;
+mod scraped;
 pub mod serve;
 mod show;
 mod stored;

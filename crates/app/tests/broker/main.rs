@@ -77,7 +77,9 @@ fn one_job(server: &Path) {
     let again = sandbox.run(&format!("fleet hub init hub --nodes localhost:{port}")).ended(2);
     assert!(again.err.contains("E605"), "{}", again.err);
     let database = database(&sandbox);
-    let mut run = format!("fleet hub run hub --nats-server {}", server.display());
+    let metrics = format!("[{}]:{}", Ipv6Addr::LOCALHOST, free());
+    let server = server.display();
+    let mut run = format!("fleet hub run hub --nats-server {server} --metrics {metrics}");
     if let Some((_, url)) = &database {
         run += &format!(" --postgres {url}");
     }
@@ -114,6 +116,16 @@ fn one_job(server: &Path) {
     assert!(once.ends_with("1 of 1 paths were measured.\n"), "{once}");
     let paths = sandbox.run("fleet matrix --runs hub/archive --json").ended(0).out;
     assert!(paths.contains("oslo/b"), "{paths}");
+    until("metrics of what came", || {
+        let text = get(&metrics, "/metrics");
+        let is_there = |line: &str| text.lines().any(|found| found == line);
+        let up = ["rome/a", "oslo/b"]
+            .map(|agent| format!("v6gap_fleet_agent_up{{agent=\"{agent}\"}} 1.0"));
+        let lines = up.iter().all(|line| is_there(line))
+            && is_there("v6gap_fleet_jobs_total{result=\"measured\"} 2.0")
+            && is_there("v6gap_fleet_coordinators{state=\"leads\"} 1.0");
+        lines.then_some(())
+    });
     hub = gone_and_back(&run, &sandbox, hub, &mut agents);
     revoked(&sandbox, &mut hub, &mut agents[1]);
     agents.into_iter().for_each(Running::stop);
@@ -137,11 +149,17 @@ fn database(sandbox: &Sandbox) -> Option<(Server, String)> {
 fn page_answers(ready: &str) {
     let (_, rest) = ready.split_once("http://").unwrap_or_else(|| panic!("{ready}"));
     let (host, _) = rest.split_once('/').unwrap();
+    let answer = get(host, "/");
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+}
+
+/// What is answered there, with its head.
+fn get(host: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(host).unwrap();
-    write!(stream, "GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    answer
 }
 
 /// What was measured is in tables, and in the database each run once, as soon as the hub has ended.

@@ -83,9 +83,11 @@ fn typed(python: &Path) {
 
 fn scraped(programs: &Programs) {
     let sandbox = Sandbox::new();
-    programs.promtool(&["check", "rules", &format!("{SHARE}/prometheus/v6gap.rules.yml")], "");
-    let tests = format!("{SHARE}/prometheus/v6gap.rules.test.yml");
-    programs.promtool(&["test", "rules", &tests], "");
+    for name in ["v6gap", "v6gap-fleet"] {
+        let rules = format!("{SHARE}/prometheus/{name}.rules");
+        programs.promtool(&["check", "rules", &format!("{rules}.yml")], "");
+        programs.promtool(&["test", "rules", &format!("{rules}.test.yml")], "");
+    }
     let (server, watch) = watched(&sandbox);
     let alertmanager = alertmanager(programs, &sandbox);
     let prometheus = prometheus(programs, &sandbox, &watch.address, &alertmanager.address);

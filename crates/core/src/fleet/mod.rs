@@ -17,6 +17,7 @@ pub mod grant;
 pub mod id;
 pub mod mesh;
 pub mod message;
+pub mod metrics;
 pub mod names;
 pub mod sink;
 pub mod subject;

@@ -56,6 +56,8 @@ pub enum Told {
     Ready,
     /// It leads from now on, or no more.
     Leads(bool),
+    /// An agent says that it is there.
+    Heard(Box<Heartbeat>),
     /// Work came out so.
     Came {
         /// The work.
@@ -280,6 +282,7 @@ impl Going<'_> {
 
     fn beat(&mut self, of: &str, message: &[u8]) -> Option<Event> {
         let beat = heartbeat_in(of, message)?;
+        (self.told)(Told::Heard(Box::new(beat.clone())));
         self.heard.insert(beat.from.clone(), (beat.clone(), now()));
         Some(Event::Heartbeat(Box::new(beat)))
     }

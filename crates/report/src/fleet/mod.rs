@@ -3,11 +3,13 @@
 mod estimate;
 mod json;
 mod matrix;
+mod metrics;
 mod plan;
 
 pub use estimate::{ESTIMATE_SCHEMA, estimate, estimate_json};
 pub use json::{MATRIX_SCHEMA, matrix_json};
 pub use matrix::matrix;
+pub use metrics::metrics;
 pub use plan::{CHECK_SCHEMA, explain, explain_json};
 
 pub(crate) use matrix::{HOSTS_MAX, age, said, summed, worst};

@@ -2,18 +2,22 @@
 
 use super::until_stopped;
 use crate::args::{HubCommand, HubInitArgs, HubInviteArgs, HubRevokeArgs, HubRunArgs};
+use crate::commands::scraped;
 use crate::database::access;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::session;
 use std::io::BufRead;
+use std::net::SocketAddr;
+use std::sync::Arc;
 use v6gap_fleet::beside::{Beside, Page};
 use v6gap_fleet::coordinator::Told as OfCoordinator;
 use v6gap_fleet::hub::server::Did;
 use v6gap_fleet::hub::{Hub, nodes};
 use v6gap_fleet::sink::Told as OfSink;
 use v6gap_fleet::supervise::{self, Asks, Options, Told};
-use v6gap_fleet::{Ended, Role};
+use v6gap_fleet::{Ended, Metrics, Role};
+use v6gap_report::fleet::metrics as metrics_text;
 use v6gap_report::text::Style;
 
 /// Does what is asked with a hub.
@@ -77,15 +81,27 @@ fn run(args: &HubRunArgs, style: &Style) -> Result<Outcome, Failure> {
     if beside.page.is_some() {
         ask_for_links(asks);
     }
-    let options = Options { server: args.nats_server.clone(), node, beside };
+    let options =
+        Options { server: args.nats_server.clone(), node, beside, metrics: args.metrics.is_some() };
+    let scraped = args.metrics.map(told_metrics).transpose()?;
     let addresses = hub.addresses().join(", ");
     let mut told = |what: Told| {
+        if let (Told::Metrics(metrics), Some(page)) = (&what, &scraped) {
+            page.put(metrics_text(metrics));
+        }
         if let Some(line) = line(&what, &addresses) {
             // Agents may say anything.
             output::to_stdout(&output::fit(style, &line));
         }
     };
     until_stopped(&stop, async |stop| supervise::run(&hub, &options, &mut told, asked, stop).await)
+}
+
+/// Tells collectors of metrics how the hub does.
+fn told_metrics(listen: SocketAddr) -> Result<Arc<v6gap_serve::Page>, Failure> {
+    let other = |other: SocketAddr| format!("v6gap fleet hub run DIR --metrics {other}");
+    let text = metrics_text(&Metrics::default());
+    scraped::told(listen, text, &other, "the names of all agents and how they do")
 }
 
 /// What runs beside the hub.
@@ -132,6 +148,7 @@ fn line(what: &Told, addresses: &str) -> Option<String> {
              another link. Ctrl-C stops it."
         ),
         Told::Page(link) => format!("Open  {link}"),
+        Told::Metrics(_) => return None,
         Told::Unwritten { to, why, again } => {
             let when = match again {
                 Some(again) => format!("again in {} s", again.as_secs()),
@@ -154,7 +171,7 @@ fn line(what: &Told, addresses: &str) -> Option<String> {
 
 fn of_coordinator(told: &OfCoordinator) -> Option<String> {
     Some(match told {
-        OfCoordinator::Ready => return None,
+        OfCoordinator::Ready | OfCoordinator::Heard(_) => return None,
         OfCoordinator::Leads(true) => "This coordinator leads.".to_owned(),
         OfCoordinator::Leads(false) => "This coordinator leads no more.".to_owned(),
         OfCoordinator::Came { work, outcome } => {

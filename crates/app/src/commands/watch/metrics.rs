@@ -1,16 +1,14 @@
 //! `watch --listen`: what collectors of metrics scrape of a watch, made when something happened.
 
-use crate::failure::{Failure, Outcome};
-use crate::output;
-use std::io;
+use crate::commands::scraped;
+use crate::failure::Failure;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::thread::Builder;
 use v6gap_core::watch::Watch;
 use v6gap_core::watch::metrics::Metrics;
 use v6gap_perform::always::{self, Tidings};
-use v6gap_report::metrics::{CONTENT_TYPE, text};
-use v6gap_serve::{Page, Scrapes};
+use v6gap_report::metrics::text;
+use v6gap_serve::Page;
 use v6gap_store::Store;
 
 /// What is told of a watch that goes on.
@@ -25,27 +23,10 @@ impl Told {
     /// # Errors
     /// If the address cannot be listened on, or the log cannot be read.
     pub fn start(listen: SocketAddr, watch: &Watch, store: &Store) -> Result<Self, Failure> {
-        let refused = |error: io::Error| {
-            Failure::new("E209", Outcome::Usage, format!("cannot tell metrics on {listen}"))
-                .seen(format!("{error}."))
-                .run(
-                    format!("v6gap watch lab-b --listen {}", SocketAddr::new(listen.ip(), 9467)),
-                    "another port",
-                )
-        };
         let metrics = always::metrics(watch, store)?;
-        let scrapes = Scrapes::bind(listen).map_err(refused)?;
-        let page = Arc::new(Page::default());
-        page.put(text(&metrics));
-        let (address, served) = (scrapes.address(), Arc::clone(&page));
-        let thread = Builder::new().spawn(move || scrapes.serve(served, CONTENT_TYPE));
-        thread.map_err(|e| Failure::unexpected(format!("cannot start a thread: {e}")))?;
-        if !address.ip().is_loopback() {
-            output::to_stderr(
-                "note: whoever reaches this address can read the paths and what was found of them",
-            );
-        }
-        output::to_stdout(&format!("Metrics  http://{address}/metrics"));
+        let other = |other: SocketAddr| format!("v6gap watch lab-b --listen {other}");
+        let readable = "the paths and what was found of them";
+        let page = scraped::told(listen, text(&metrics), &other, readable)?;
         Ok(Told { metrics, page })
     }
 
