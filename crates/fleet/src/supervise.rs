@@ -272,9 +272,7 @@ impl Tells<'_> {
             (self.told)(Told::Ready { page: self.page.take() });
         }
     }
-}
 
-impl Tells<'_> {
     /// Tells metrics, if somebody wants to know them.
     fn pass(&mut self, folder: &Path) {
         let Some(metrics) = &mut self.metrics else { return };
