@@ -52,7 +52,7 @@ pub use retention::Retention;
 pub use run_name::RunName;
 pub use source::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX};
 pub use summary::{Ended, Head, Judged, fingerprint, read_summary};
-pub use tree::{Lying, Tree, runs_below};
+pub use tree::{Lying, Tree, mark_below, runs_below};
 pub use watchfile::{parse_watch, read_watch_file};
 pub use watchlog::{Reached, WatchLog};
 pub use worldfile::{parse_world, read_world};

@@ -7,6 +7,7 @@ use crate::layout::JOURNAL;
 use crate::{Head, Judged, Store, StoreError};
 use std::ffi::OsStr;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use v6gap_core::record::RunId;
 
@@ -40,6 +41,12 @@ struct Wanted<'a> {
     judge: Judge<'a>,
 }
 
+/// Who is told of each folder of a run, and of what cannot be read.
+struct Told<'a> {
+    run: &'a mut dyn FnMut(&Store, &str),
+    left_out: &'a mut dyn FnMut(String),
+}
+
 /// The runs below `root` that began at `since_unix_ns` or later and that `keep` names. One without
 /// a summary that fits is judged by its journal. A folder by day that was over before is passed
 /// over.
@@ -54,13 +61,40 @@ pub fn runs_below(
 ) -> Result<Tree, StoreError> {
     let mut tree = Tree::default();
     let wanted = Wanted { since_unix_ns, keep, judge };
-    let names = names(root).map_err(StoreError::io("read", root))?;
-    walk(root, &names, &mut Vec::new(), &wanted, &mut tree);
+    let mut unreadable = Vec::new();
+    let mut run = |store: &Store, name: &str| look(store, name, &wanted, &mut tree);
+    let mut left_out = |why: String| unreadable.push(why);
+    let mut told = Told { run: &mut run, left_out: &mut left_out };
+    visit(root, since_unix_ns, &mut told)?;
+    tree.left_out.extend(unreadable);
     tree.runs.sort_by(|a, b| b.head.place().cmp(&a.head.place()));
     // A run that was put into two folders is one.
     tree.runs.dedup_by(|a, b| a.head.id == b.head.id);
     tree.left_out.sort();
     Ok(tree)
+}
+
+/// A number that is another one as soon as [`runs_below`] might find something else: a run more or
+/// less, or a journal that has grown. No file is opened for it.
+///
+/// # Errors
+/// If `root` cannot be read.
+pub fn mark_below(root: &Path, since_unix_ns: u64) -> Result<u64, StoreError> {
+    let mut hasher = DefaultHasher::new();
+    let mut run = |store: &Store, name: &str| {
+        let journal = store.runs.join(name).join(JOURNAL);
+        (name, journal.metadata().map_or(0, |found| found.len())).hash(&mut hasher);
+    };
+    let mut told = Told { run: &mut run, left_out: &mut |_| {} };
+    visit(root, since_unix_ns, &mut told)?;
+    Ok(hasher.finish())
+}
+
+/// Tells of each folder of a run below `root`.
+fn visit(root: &Path, since_unix_ns: u64, told: &mut Told<'_>) -> Result<(), StoreError> {
+    let names = names(root).map_err(StoreError::io("read", root))?;
+    walk(root, &names, &mut Vec::new(), since_unix_ns, told);
+    Ok(())
 }
 
 /// Names of the folders in a folder, in order; links are not followed.
@@ -78,26 +112,26 @@ fn walk(
     folder: &Path,
     names: &[String],
     way: &mut Vec<String>,
-    wanted: &Wanted<'_>,
-    tree: &mut Tree,
+    since_unix_ns: u64,
+    told: &mut Told<'_>,
 ) {
     let store = Store { runs: folder.to_owned() };
     for name in names {
         let below = folder.join(name);
         if Store::exists(&below.join(JOURNAL)) {
-            look(&store, name, wanted, tree);
+            (told.run)(&store, name);
             continue;
         }
         if way.len() + 1 >= DEPTH_MAX {
             continue;
         }
         way.push(name.clone());
-        let is_over = day_ends_unix_ns(way).is_some_and(|ends| ends <= wanted.since_unix_ns);
+        let is_over = day_ends_unix_ns(way).is_some_and(|ends| ends <= since_unix_ns);
         if !is_over {
             match self::names(&below) {
-                Ok(names) => walk(&below, &names, way, wanted, tree),
+                Ok(names) => walk(&below, &names, way, since_unix_ns, told),
                 Err(error) => {
-                    tree.left_out.push(format!("{} is left out: {error}", below.display()));
+                    (told.left_out)(format!("{} is left out: {error}", below.display()));
                 }
             }
         }

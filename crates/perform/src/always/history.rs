@@ -96,30 +96,53 @@ pub struct History {
 /// # Errors
 /// If the log cannot be read.
 pub fn read(store: &Store, wanted: &Wanted) -> Result<History, StoreError> {
-    let mut found = Found::default();
-    let mut path = Watched::keeping(wanted.since_unix_ns);
+    let mut reading = Reading::of(wanted);
     // As far back as a watch looks that is begun, so that the first changes are dated as it did.
     let from_unix_ns = wanted.since_unix_ns.saturating_sub(BACK_NS);
-    store.read_watch_log(from_unix_ns, &mut |entry| {
-        if entry.at_unix_ns() <= wanted.to_unix_ns {
-            found.take(&entry, wanted);
-            let events = follow(&mut path, &entry, wanted);
-            events.iter().for_each(|event| found.outage(event));
+    store.read_watch_log(from_unix_ns, &mut |entry| reading.take(&entry))?;
+    Ok(reading.history())
+}
+
+/// A history as it is made of what is known, in the order of time.
+pub(super) struct Reading<'a> {
+    wanted: &'a Wanted,
+    found: Found,
+    path: Watched,
+}
+
+impl<'a> Reading<'a> {
+    /// The beginning of the history that is asked for.
+    pub(super) fn of(wanted: &'a Wanted) -> Self {
+        let path = Watched::keeping(wanted.since_unix_ns);
+        Reading { wanted, found: Found::default(), path }
+    }
+
+    /// Takes what happened next.
+    pub(super) fn take(&mut self, entry: &Logged) {
+        if entry.at_unix_ns() > self.wanted.to_unix_ns {
+            return;
         }
-    })?;
-    let Found { visits, days, paths, mut silences } = found;
-    silences.retain(|of| of.until_unix_ns.is_none_or(|until| until >= wanted.since_unix_ns));
-    let mut spells = path.spells();
-    spells.retain(|of| wanted.is_asked(&of.asked.cell, of.asked.metric));
-    let days = days.into_iter().map(|((day, cell, metric), of)| Day {
-        day,
-        cell,
-        metric,
-        visits: of.visits,
-        values: of.sums.map(|sum| mean(metric, sum, of.visits)),
-        answer: of.answer,
-    });
-    Ok(History { visits, days: days.collect(), spells, silences, paths })
+        self.found.take(entry, self.wanted);
+        let events = follow(&mut self.path, entry, self.wanted);
+        events.iter().for_each(|event| self.found.outage(event));
+    }
+
+    /// What was taken.
+    pub(super) fn history(self) -> History {
+        let Reading { wanted, found: Found { visits, days, paths, mut silences }, path } = self;
+        silences.retain(|of| of.until_unix_ns.is_none_or(|until| until >= wanted.since_unix_ns));
+        let mut spells = path.spells();
+        spells.retain(|of| wanted.is_asked(&of.asked.cell, of.asked.metric));
+        let days = days.into_iter().map(|((day, cell, metric), of)| Day {
+            day,
+            cell,
+            metric,
+            visits: of.visits,
+            values: of.sums.map(|sum| mean(metric, sum, of.visits)),
+            answer: of.answer,
+        });
+        History { visits, days: days.collect(), spells, silences, paths }
+    }
 }
 
 /// Takes what the log tells of the path that is wanted, and says what it shows.

@@ -2,7 +2,7 @@
 
 use super::index::{judged, settle};
 use super::{Scratch, block, header};
-use crate::{Head, Store, runs_below};
+use crate::{Head, Store, mark_below, runs_below};
 use std::fs;
 use v6gap_core::record::{Ending, Line};
 
@@ -61,4 +61,24 @@ fn what_is_no_run_is_named() {
     assert_eq!((tree.runs.len(), tree.left_out.len()), (3, 1));
     assert!(tree.left_out[0].contains("not-a-run is left out"), "{:?}", tree.left_out);
     assert!(runs_below(&scratch.0.join("none"), 0, &|_| true, &judged).is_err());
+}
+
+#[test]
+fn the_mark_is_another_one_when_there_is_more_to_find() {
+    let scratch = archive("tree-mark");
+    let root = scratch.0.join("archive");
+    let mark = |since_unix_ns: u64| mark_below(&root, since_unix_ns).unwrap();
+    let (all, newest) = (mark(0), mark((DAY + 1) * DAY_NS));
+    assert_eq!(all, mark(0));
+    assert_ne!(all, newest);
+    // A journal that grows, on a day that is over.
+    let journal = root.join("runs/2026/11/21/rome/aaa111/journal.jsonl");
+    let grown = fs::read_to_string(&journal).unwrap() + "\n";
+    fs::write(&journal, grown).unwrap();
+    let grown = mark(0);
+    assert_ne!(grown, all);
+    assert_eq!(mark((DAY + 1) * DAY_NS), newest);
+    fs::remove_dir_all(root.join("runs/2026/11/21/oslo/bbb222")).unwrap();
+    assert_ne!(mark(0), grown);
+    assert!(mark_below(&scratch.0.join("none"), 0).is_err());
 }
