@@ -9,7 +9,7 @@ pub use sites::{Between, Sites};
 
 use crate::analysis::Verdict;
 use crate::analysis::summary::{Answer, Summary};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
@@ -40,6 +40,8 @@ pub struct Matrix {
     pub measure: String,
     /// What is measured there; nothing where no path has an answer.
     pub metric: Option<Metric>,
+    /// Cells that the runs answer, in the order of their names.
+    pub measures: Vec<String>,
     /// The hosts in the order of sites and names.
     pub hosts: Vec<HostName>,
     /// The newest answer of each path, by the positions of its hosts.
@@ -97,8 +99,11 @@ impl Matrix {
         let mut hosts: Vec<HostName> = newest_first.iter().flat_map(ends).chain(expected).collect();
         hosts.sort_by(|a, b| (a.site(), a.host()).cmp(&(b.site(), b.host())));
         hosts.dedup();
+        let questions = newest_first.iter().flat_map(|said| &said.summary.questions);
+        let measures: BTreeSet<&str> = questions.map(|answer| answer.cell.as_str()).collect();
         let mut matrix = Matrix {
             measure,
+            measures: measures.into_iter().map(ToString::to_string).collect(),
             hosts,
             stale_ns: asked.stale_ns,
             now_unix_ns: asked.now_unix_ns,

@@ -110,9 +110,8 @@ fn follow_every<E: From<StoreError>>(
     loop {
         let begun_ns = clock::now_ns();
         let mark = mark_below(root, clock::wall_ns().saturating_sub(back_ns))?;
-        let is_old = |(seen, at_ns): (u64, u64)| {
-            seen != mark || begun_ns.saturating_sub(at_ns) >= aged_ns
-        };
+        let is_old =
+            |(seen, at_ns): (u64, u64)| seen != mark || begun_ns.saturating_sub(at_ns) >= aged_ns;
         if last.is_none_or(is_old) {
             look()?;
             last = Some((mark, begun_ns));

@@ -41,6 +41,7 @@ pub fn matrix_json(of: &Matrix) -> Value {
         "schema": MATRIX_SCHEMA,
         "measure": of.measure,
         "metric": of.metric,
+        "measures": of.measures,
         "now_unix_ns": of.now_unix_ns,
         "stale_ns": of.stale_ns,
         "expected": of.expected,

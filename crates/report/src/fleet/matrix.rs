@@ -11,7 +11,10 @@ use v6gap_judge::analysis::Verdict;
 use v6gap_judge::matrix::{Between, Cell, Matrix, Shared, Sites, What};
 
 /// More hosts are told by their sites.
-pub(crate) const HOSTS_MAX: usize = 60;
+const HOSTS_MAX: usize = 60;
+
+/// Hosts of so few sites are told by themselves, however many they are.
+const SITES_MIN: usize = 3;
 
 /// Site pairs that are told.
 const SITES_TOLD: usize = 40;
@@ -33,7 +36,7 @@ pub fn matrix(of: &Matrix, style: &Style) -> String {
     }
     let wide = wide(of);
     let fits = |text: &str| text.lines().all(|line| line.chars().count() <= style.width);
-    if style.plain || of.hosts.len() > HOSTS_MAX {
+    if style.plain || !is_by_hosts(of) {
         out.push_str(&by_sites(&of.sites(), of.metric));
     } else if fits(&wide) {
         out.push_str(&wide);
@@ -49,6 +52,13 @@ pub fn matrix(of: &Matrix, style: &Style) -> String {
         out.push('\n');
     }
     style.fit(&out)
+}
+
+/// Whether hosts are told, and not their sites.
+pub(crate) fn is_by_hosts(of: &Matrix) -> bool {
+    // They are in the order of their sites.
+    let sites = || of.hosts.chunk_by(|a, b| a.site() == b.site()).count();
+    of.hosts.len() <= HOSTS_MAX || sites() < SITES_MIN
 }
 
 /// Each path in words: "▼ +8.9".
@@ -290,6 +300,15 @@ rome/b  (? +2.1)  = same  ·
         // And for who listens.
         let plain = Style { plain: true, ..Style::default() };
         assert!(matrix(&small(), &plain).starts_with("▼ worse       oslo – rome: 2 paths"));
+    }
+
+    #[test]
+    fn hosts_of_two_sites_are_told_however_many() {
+        let mut of = fleet(13);
+        assert!(!is_by_hosts(&of));
+        of.hosts = (0..80).map(|at| format!("s{}/h{at}", at % 2).parse().unwrap()).collect();
+        of.hosts.sort_by(|a, b| (a.site(), a.host()).cmp(&(b.site(), b.host())));
+        assert!(is_by_hosts(&of));
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub use matrix::matrix;
 pub use metrics::metrics;
 pub use plan::{CHECK_SCHEMA, explain, explain_json};
 
-pub(crate) use matrix::{HOSTS_MAX, age, said, summed, worst};
+pub(crate) use matrix::{age, is_by_hosts, said, summed, worst};
 
 use crate::number::count;
 

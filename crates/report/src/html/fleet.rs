@@ -1,11 +1,15 @@
 //! The page of a fleet: its matrix, and what the worse paths share.
 
 use super::Page;
-use crate::fleet::{HOSTS_MAX, age, said, summed, worst};
+use super::fleet_links::Links;
+use super::fleet_words::{difference, headline, told};
+use super::fleet_worst::worst_first;
+use crate::fleet::{is_by_hosts, said, summed, worst};
+use crate::number::count;
 use crate::words;
 use maud::{Markup, html};
 use v6gap_core::fleet::names::HostName;
-use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::metric::Metric;
 use v6gap_judge::analysis::Verdict;
 use v6gap_judge::matrix::{Between, Cell, Matrix, Sites};
 
@@ -15,12 +19,12 @@ pub const FLEET_STYLE: &str = include_str!("fleet.css");
 /// Up to so many hosts a cell has the difference in it as well.
 const IN_WORDS_MAX: usize = 12;
 
-/// Where the answer to a path leads, if anywhere: to its history, or its report.
-pub type Links<'a> = &'a dyn Fn(&HostName, &HostName) -> Option<String>;
+/// Pairs of sites in a table, the worst first.
+const SITES_MAX: usize = 400;
 
 /// The whole page, which loads nothing; `name` is that of the fleet, and `tool` the version that
 /// writes it.
-pub fn fleet_page(name: &str, of: &Matrix, links: Links<'_>, tool: &str) -> String {
+pub fn fleet_page(name: &str, of: &Matrix, links: &Links<'_>, tool: &str) -> String {
     let main = html! {
         h1 { (headline(of)) }
         (matrix_fragment(of, links))
@@ -32,20 +36,9 @@ pub fn fleet_page(name: &str, of: &Matrix, links: Links<'_>, tool: &str) -> Stri
     super::document(&format!("{name}: {}", of.measure), tool, &page)
 }
 
-/// "25 of 1225 paths are worse over IPv6 (rtt-tcp-64)".
-fn headline(of: &Matrix) -> String {
-    let (worse, fresh) = (of.count(Verdict::Worse), of.fresh());
-    let measure = &of.measure;
-    match worse {
-        0 if fresh == 0 => format!("No path has an answer that is not stale ({measure})"),
-        0 => format!("No path of {fresh} is worse over IPv6 ({measure})"),
-        1 => format!("1 path of {fresh} is worse over IPv6 ({measure})"),
-        _ => format!("{worse} of {fresh} paths are worse over IPv6 ({measure})"),
-    }
-}
-
 /// The matrix and what is said of it, as a part of a page.
-pub fn matrix_fragment(of: &Matrix, links: Links<'_>) -> Markup {
+pub fn matrix_fragment(of: &Matrix, links: &Links<'_>) -> Markup {
+    let by_hosts = is_by_hosts(of);
     html! {
         @for line in summed(of) { p.context { (line) } }
         @let said = said(of);
@@ -53,9 +46,10 @@ pub fn matrix_fragment(of: &Matrix, links: Links<'_>) -> Markup {
             p { (first) }
             @if !others.is_empty() { ul { @for line in others { li { (line.trim_start()) } } } }
         }
+        @if by_hosts { (worst_first(of, links)) }
         (legend())
-        @if of.hosts.len() > HOSTS_MAX { (by_sites(&of.sites(), of.metric)) }
-        @else { (by_hosts(of, links)) }
+        @if by_hosts { (self::by_hosts(of, links)) }
+        @else { (by_sites(&of.sites(), of.metric, links)) }
     }
 }
 
@@ -75,7 +69,7 @@ fn legend() -> Markup {
     }
 }
 
-fn by_hosts(of: &Matrix, links: Links<'_>) -> Markup {
+fn by_hosts(of: &Matrix, links: &Links<'_>) -> Markup {
     let in_words = of.hosts.len() <= IN_WORDS_MAX;
     html! {
         div.card.matrix tabindex="0" role="region" aria-label="Matrix of paths" {
@@ -110,7 +104,7 @@ fn cell(
     of: &Matrix,
     (from, host): (usize, &HostName),
     (to, other): (usize, &HostName),
-    links: Links<'_>,
+    links: &Links<'_>,
 ) -> Markup {
     if from == to {
         return html! { td class="self" { "·" } };
@@ -130,7 +124,7 @@ fn cell(
     let whole = format!("{host} to {other}: {told}");
     html! {
         td class=(class) {
-            @if let Some(href) = links(host, other) {
+            @if let Some(href) = (links.path)(host, other) {
                 a href=(href) title=(whole) aria-label=(whole) { (text) }
             } @else {
                 span.cell title=(whole) { span aria-hidden="true" { (text) } span.sr { (told) } }
@@ -139,35 +133,9 @@ fn cell(
     }
 }
 
-/// "worse, +8.9 %, 5 min ago".
-fn told(of: &Matrix, cell: &Cell) -> String {
-    let ago = age(of.now_unix_ns.saturating_sub(cell.began_unix_ns));
-    let mut said = vec![words::verdict(cell.verdict).to_owned()];
-    said.extend(difference(cell, of.metric));
-    said.push(format!("{ago} ago"));
-    if cell.stale {
-        said.push("stale".to_owned());
-    }
-    said.join(", ")
-}
-
-/// "+8.9 %", of a verdict that has one.
-fn difference(cell: &Cell, metric: Option<Metric>) -> Option<String> {
-    let unit = match metric?.scale() {
-        Scale::Ratio => "%",
-        Scale::Difference => "points",
-    };
-    match cell.verdict {
-        Verdict::Worse | Verdict::Better | Verdict::CannotTell => {
-            let [effect, ..] = cell.effect?;
-            Some(format!("{} {unit}", words::sign(effect?)))
-        }
-        Verdict::Same | Verdict::None => None,
-    }
-}
-
 /// Sites with the worst first.
-fn by_sites(sites: &Sites, metric: Option<Metric>) -> Markup {
+fn by_sites(sites: &Sites, metric: Option<Metric>, links: &Links<'_>) -> Markup {
+    let more = sites.between.len().saturating_sub(SITES_MAX);
     let name = |at: usize| sites.names.get(at).map_or("", String::as_str);
     let cells = |of: &Between| [of.worse, of.better, of.same, of.open, of.stale];
     html! {
@@ -183,10 +151,15 @@ fn by_sites(sites: &Sites, metric: Option<Metric>) -> Markup {
                     }
                 }
                 tbody {
-                    @for of in &sites.between {
+                    @for of in sites.between.iter().take(SITES_MAX) {
                         @let verdict = of.verdict();
+                        @let (one, other) = (name(of.sites.0), name(of.sites.1));
                         tr {
-                            th scope="row" { (name(of.sites.0)) " – " (name(of.sites.1)) }
+                            th scope="row" {
+                                @if let Some(href) = (links.sites)(one, other) {
+                                    a href=(href) { (one) " – " (other) }
+                                } @else { (one) " – " (other) }
+                            }
                             td class={ (class(verdict)) " wide" } {
                                 (words::glyph(verdict)) " " (words::verdict(verdict))
                             }
@@ -196,6 +169,9 @@ fn by_sites(sites: &Sites, metric: Option<Metric>) -> Markup {
                     }
                 }
             }
+        }
+        @if more > 0 {
+            p.context { "… and " (count(more as u64)) " more, none of them worse than these." }
         }
     }
 }
@@ -217,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_cell_has_its_verdict_by_colour_sign_and_word() {
-        let page = fleet_page("backbone", &small(), &|_, _| None, "0.1.0");
+        let page = fleet_page("backbone", &small(), &Links::NONE, "0.1.0");
         assert!(page.contains("<title>backbone: rtt-tcp-64</title>"), "{page}");
         assert!(page.contains("<h1>1 path of 2 is worse over IPv6 (rtt-tcp-64)</h1>"), "{page}");
         assert!(page.contains("class=\"worse wide\""), "{page}");
@@ -229,9 +205,11 @@ mod tests {
 
     #[test]
     fn fifty_hosts_are_one_table_of_signs_that_lead_somewhere() {
-        let links = |from: &HostName, to: &HostName| Some(format!("/fleet/{from}/{to}"));
-        let page = matrix_fragment(&fleet(10), &links).into_string();
-        assert_eq!(page.matches("<a href=\"/fleet/").count(), 50 * 49);
+        let page = matrix_fragment(&fleet(10), &Links::OF_PAGES).into_string();
+        let (worst, table) = page.split_once("<table>").unwrap();
+        assert_eq!(table.matches("<a href=\"/fleet/").count(), 50 * 49);
+        // Beside the table stand the worst alone.
+        assert_eq!(worst.matches("<a href=\"/fleet/s0/").count(), 10);
         assert!(page.contains("<a href=\"/fleet/s0/h0/s1/h2\""), "{page}");
         assert!(page.contains("<li>hop 2, 2001:db8::4 (IPv6): 25 of 25 worse paths"), "{page}");
         // Small enough for a page that is looked at all day.
@@ -240,9 +218,13 @@ mod tests {
 
     #[test]
     fn more_hosts_are_told_by_their_sites() {
-        let page = matrix_fragment(&fleet(13), &|_, _| None).into_string();
+        let page = matrix_fragment(&fleet(13), &Links::NONE).into_string();
         assert_eq!(page.matches("<th scope=\"row\">").count(), 91);
         let first = page.split("<tbody>").nth(1).unwrap();
         assert!(first.starts_with("<tr><th scope=\"row\">s0 – s1</th>"), "{first}");
+        // And lead to the hosts of both.
+        let page = matrix_fragment(&fleet(13), &Links::OF_PAGES).into_string();
+        assert!(page.contains("<a href=\"/fleet?sites=s0,s1\">s0 – s1</a>"), "{page}");
+        assert!(!page.contains("Worst first"), "{page}");
     }
 }

@@ -6,12 +6,18 @@
 mod answer;
 mod compare;
 mod fleet;
+mod fleet_links;
+mod fleet_page;
+mod fleet_words;
+mod fleet_worst;
 mod method;
 mod sections;
 mod strip;
 
 pub use compare::comparison_page;
-pub use fleet::{FLEET_STYLE, Links, fleet_page, matrix_fragment};
+pub use fleet::{FLEET_STYLE, fleet_page, matrix_fragment};
+pub use fleet_links::Links;
+pub use fleet_page::{PAGE_SCHEMA, page_json};
 
 use crate::figure::{self, Paint};
 use crate::sockets::SocketRow;
