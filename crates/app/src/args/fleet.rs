@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use v6gap_core::fleet::names::HostName;
+use v6gap_core::record::RunId;
 
 /// Measure between many hosts, all the time
 ///
@@ -329,6 +330,9 @@ pub struct RunsArgs {
     /// How far back
     #[arg(long, value_name = "TIME", default_value = "7d", value_parser = values::span)]
     pub since: u64,
+    /// As it was then, in ns since 1970
+    #[arg(long, value_name = "NS", hide = true)]
+    pub at_unix_ns: Option<u64>,
 }
 
 /// What an agent does with a measurement when no hub can be reached.
@@ -348,7 +352,8 @@ Examples:
   v6gap fleet matrix --measure rtt-tcp-64 --mesh mesh.toml
   v6gap fleet matrix --measure throughput --within 12h
   v6gap fleet matrix --runs /srv/v6gap/archive --format html -o fleet.html
-  v6gap fleet matrix --json
+  v6gap fleet matrix --sites rome,oslo
+  v6gap fleet matrix --json --follow
 
 Up to 60 hosts are shown with each other, more by their sites with the worst first. What is older
 than it should be is in brackets, ~ or hatched, and counts for nothing.")]
@@ -362,6 +367,9 @@ pub struct FleetMatrixArgs {
     /// What is older is stale [24h; twice the shortest time of the mesh plan]
     #[arg(long, value_name = "TIME", value_parser = values::span)]
     pub within: Option<u64>,
+    /// Only paths within and between these sites
+    #[arg(long, value_name = "SITE", value_delimiter = ',')]
+    pub sites: Vec<String>,
     /// Which runs
     #[command(flatten)]
     pub runs: RunsArgs,
@@ -374,6 +382,12 @@ pub struct FleetMatrixArgs {
     /// Where to write it [standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Say it again each time that there is another run, and each minute; JSON as one line
+    #[arg(long, conflicts_with = "output")]
+    pub follow: bool,
+    /// End when standard input does
+    #[arg(long, hide = true, requires = "follow")]
+    pub stop_at_eof: bool,
 }
 
 /// How a matrix is written.
@@ -385,6 +399,8 @@ pub enum MatrixFormat {
     Html,
     /// Everything, for programs
     Json,
+    /// For the pages of `v6gap web`: a part of a page, as JSON
+    Page,
 }
 
 /// A path of a fleet.
@@ -407,7 +423,9 @@ pub struct PathArgs {
 Examples:
   v6gap fleet history rome/lab-a oslo/lab-b
   v6gap fleet history rome/lab-a oslo/lab-b --measure rtt-tcp-64 --since 30d
-  v6gap fleet history rome/lab-a oslo/lab-b --json")]
+  v6gap fleet history rome/lab-a oslo/lab-b --json
+
+Strips are of the runs from the one to the other, or of those back where there are none.")]
 pub struct FleetHistoryArgs {
     /// The path
     #[command(flatten)]
@@ -415,9 +433,23 @@ pub struct FleetHistoryArgs {
     /// Only this: a metric as rtt, or a cell as rtt-tcp-64
     #[arg(long, value_name = "WHAT")]
     pub measure: Option<String>,
-    /// Write JSON
-    #[arg(short = 'J', long)]
+    /// How to write it
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: FleetHistoryFormat,
+    /// The same as --format json
+    #[arg(short = 'J', long, conflicts_with = "format")]
     pub json: bool,
+}
+
+/// How the history of a path is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FleetHistoryFormat {
+    /// For people, a line for each answer
+    Text,
+    /// Everything, for programs
+    Json,
+    /// For pages: a picture of each question with ranges and changes, and the runs
+    Strips,
 }
 
 /// The path that a page is of.
@@ -425,11 +457,15 @@ pub struct FleetHistoryArgs {
 #[command(after_help = "\
 Examples:
   v6gap fleet report rome/lab-a oslo/lab-b -o path.html
-  v6gap fleet report rome/lab-a oslo/lab-b --runs /srv/v6gap/archive > path.html")]
+  v6gap fleet report rome/lab-a oslo/lab-b --runs /srv/v6gap/archive > path.html
+  v6gap fleet report rome/lab-a oslo/lab-b --run 7k2f9q > then.html")]
 pub struct FleetReportArgs {
     /// The path
     #[command(flatten)]
     pub path: PathArgs,
+    /// This run [the newest]
+    #[arg(long, value_name = "RESULT")]
+    pub run: Option<RunId>,
     /// Where to write it [standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -28,9 +28,9 @@ pub use capture::CaptureArgs;
 pub use doctor::DoctorArgs;
 pub use fleet::{
     FleetAgentArgs, FleetApplyArgs, FleetArgs, FleetCheckArgs, FleetCommand, FleetEstimateArgs,
-    FleetExportArgs, FleetHistoryArgs, FleetMatrixArgs, FleetReportArgs, FleetRunArgs,
-    FleetStatusArgs, HubCommand, HubInitArgs, HubInviteArgs, HubRevokeArgs, HubRunArgs,
-    MatrixFormat, OfflineArg, PathArgs, RunsArgs,
+    FleetExportArgs, FleetHistoryArgs, FleetHistoryFormat, FleetMatrixArgs, FleetReportArgs,
+    FleetRunArgs, FleetStatusArgs, HubCommand, HubInitArgs, HubInviteArgs, HubRevokeArgs,
+    HubRunArgs, MatrixFormat, OfflineArg, PathArgs, RunsArgs,
 };
 pub use foreign::sentence as foreign_sentence;
 pub use knobs::KnobArgs;

@@ -30,6 +30,7 @@ mod scraped;
 pub mod serve;
 mod show;
 mod stored;
+mod strips;
 mod watch;
 mod web;
 

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::index::judged;
 use crate::output;
 use crate::settings::Context;
+use std::path::PathBuf;
 use v6gap_core::fleet::names::HostName;
 use v6gap_judge::analysis::summary::Summary;
 use v6gap_judge::matrix::Said;
@@ -20,17 +21,31 @@ pub(super) fn read(
     context: &Context,
     keep: &(dyn Fn(&HostName, &HostName) -> bool + Sync),
 ) -> Result<Vec<Lying>, Failure> {
-    let folder = args.runs.clone().unwrap_or_else(|| context.store.data().join("runs"));
+    let folder = folder(args, context);
     if args.runs.is_none() && !Store::exists(&folder) {
         return Ok(Vec::new());
     }
-    let since_unix_ns = clock::wall_ns().saturating_sub(args.since);
-    let is_kept = |head: &Head| ends(head).is_some_and(|(from, to)| keep(&from, &to));
+    let since_unix_ns = now_unix_ns(args).saturating_sub(args.since);
+    let to_unix_ns = args.at_unix_ns.unwrap_or(u64::MAX);
+    let is_kept = |head: &Head| {
+        let is_then = head.started_unix_ns <= to_unix_ns;
+        is_then && ends(head).is_some_and(|(from, to)| keep(&from, &to))
+    };
     let found = runs_below(&folder, since_unix_ns, &is_kept, &judged)?;
     for why in &found.left_out {
         output::to_stderr(&output::fit(&context.output.errors, &format!("note: {why}")));
     }
     Ok(found.runs)
+}
+
+/// Where the runs lie.
+pub(super) fn folder(args: &RunsArgs, context: &Context) -> PathBuf {
+    args.runs.clone().unwrap_or_else(|| context.store.data().join("runs"))
+}
+
+/// The time of which is told, in ns since the Unix epoch.
+pub(super) fn now_unix_ns(args: &RunsArgs) -> u64 {
+    args.at_unix_ns.unwrap_or_else(clock::wall_ns)
 }
 
 /// The hosts that a run is between, if it is one of a fleet.

@@ -9,6 +9,7 @@ mod matrix;
 mod mesh;
 mod path;
 mod status;
+mod strips;
 
 use crate::args::{FleetArgs, FleetCommand};
 use crate::failure::{Failure, Outcome};

@@ -1,7 +1,10 @@
 //! `fleet history`, `fleet report` and `fleet export`: runs of a path, or of all.
 
 use super::archive::{self, ends};
-use crate::args::{FleetExportArgs, FleetHistoryArgs, FleetReportArgs, PathArgs};
+use super::strips;
+use crate::args::{
+    FleetExportArgs, FleetHistoryArgs, FleetHistoryFormat, FleetReportArgs, PathArgs,
+};
 use crate::commands::list::in_columns;
 use crate::commands::stored;
 use crate::failure::{Failure, Outcome};
@@ -35,29 +38,31 @@ pub(super) fn history(args: &FleetHistoryArgs, context: &Context) -> Result<Outc
         let questions = summary.map(|summary| summary.questions).unwrap_or_default();
         questions.into_iter().filter(is_asked_for).collect()
     };
-    let text = match args.json {
-        true => {
+    let format = if args.json { FleetHistoryFormat::Json } else { args.format };
+    output::to_stdout(&match format {
+        FleetHistoryFormat::Json => {
             let runs: Vec<Value> = runs.iter().map(|run| as_json(run, &answers(run))).collect();
             format!("{:#}", json!({ "schema": HISTORY_SCHEMA, "runs": runs }))
         }
-        false => {
-            let heads =
-                ["RESULT", "STARTED (UTC)", "FROM", "QUESTION", "VERDICT", "DIFFERENCE", "95 %"];
-            let of = |run: &Lying| -> Vec<[String; 7]> {
-                let (id, began) = (run.head.id.to_string(), date(run.head.started_unix_ns));
-                let from = ends(&run.head).map_or(String::new(), |(from, _)| from.to_string());
-                let row = |answer: &Answer| {
-                    let [question, verdict, effect, range] = answer_in_words(answer);
-                    [id.clone(), began.clone(), from.clone(), question, verdict, effect, range]
-                };
-                answers(run).iter().map(row).collect()
-            };
-            let table = in_columns(heads, runs.iter().flat_map(of));
-            output::fit(&context.output.results, &table)
-        }
-    };
-    output::to_stdout(&text);
+        FleetHistoryFormat::Strips => strips::document(args, &runs),
+        FleetHistoryFormat::Text => output::fit(&context.output.results, &table(&runs, &answers)),
+    });
     Ok(Outcome::Done)
+}
+
+/// A line for each answer of each run.
+fn table(runs: &[Lying], answers: &dyn Fn(&Lying) -> Vec<Answer>) -> String {
+    let heads = ["RESULT", "STARTED (UTC)", "FROM", "QUESTION", "VERDICT", "DIFFERENCE", "95 %"];
+    let of = |run: &Lying| -> Vec<[String; 7]> {
+        let (id, began) = (run.head.id.to_string(), date(run.head.started_unix_ns));
+        let from = ends(&run.head).map_or(String::new(), |(from, _)| from.to_string());
+        let row = |answer: &Answer| {
+            let [question, verdict, effect, range] = answer_in_words(answer);
+            [id.clone(), began.clone(), from.clone(), question, verdict, effect, range]
+        };
+        answers(run).iter().map(row).collect()
+    };
+    in_columns(heads, runs.iter().flat_map(of))
 }
 
 fn as_json(run: &Lying, answers: &[Answer]) -> Value {
@@ -70,14 +75,20 @@ fn as_json(run: &Lying, answers: &[Answer]) -> Value {
     })
 }
 
-/// Writes the report of the newest run of a path.
+/// Writes the report of the newest run of a path, or of one that is named.
 ///
 /// # Errors
 /// If there is none, or it cannot be read or written.
 pub(super) fn report(args: &FleetReportArgs, context: &Context) -> Result<Outcome, Failure> {
     let runs = runs_of(&args.path, context)?;
-    let Some(newest) = runs.first() else { return Ok(Outcome::Done) };
-    let lines = lines(newest, context)?;
+    let is_it = |run: &&Lying| args.run.as_ref().is_none_or(|asked| run.head.id == *asked);
+    let Some(run) = runs.iter().find(is_it) else {
+        let (one, other) = (&args.path.from, &args.path.to);
+        let what = format!("no run of that name between {one} and {other} is stored here");
+        return Err(Failure::new("E502", Outcome::Usage, what)
+            .run(format!("v6gap fleet history {one} {other}"), "runs between them"));
+    };
+    let lines = lines(run, context)?;
     let analysis = analyse(&lines)?;
     let command = session::repeat(&analysis, None);
     let sockets = sockets(&lines);
