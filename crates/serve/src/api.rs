@@ -4,7 +4,7 @@ use crate::answer::{self, coded, failed, misasked, plain};
 use crate::form::{self, Form, Target};
 use crate::guard::Peer;
 use crate::passed::{as_file, as_json, asked, broken};
-use crate::{Shared, connection, guard, paths, run};
+use crate::{Shared, connection, fleet, guard, paths, run};
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::http::header::AUTHORIZATION;
@@ -52,6 +52,7 @@ pub(crate) fn routes(shared: Arc<Shared>) -> Router<Arc<Shared>> {
         .route("/compare", get(compare))
         .route("/tickets", post(ticket))
         .merge(paths::routes())
+        .merge(fleet::routes())
         .layer(middleware::from_fn(whole))
         .layer(middleware::from_fn_with_state(shared, authorised));
     Router::new()
@@ -138,6 +139,7 @@ async fn info(State(shared): State_, Extension(peer): FromWhom, headers: HeaderM
         "version": env!("CARGO_PKG_VERSION"),
         "read_only": shared.read_only,
         "demo": shared.demo.as_ref().map(|demo| &demo.about),
+        "fleet": fleet::about(shared.fleet.as_ref()),
         "probe": may_probe(&shared, peer, &headers),
         "live": live,
         "worlds": worlds,

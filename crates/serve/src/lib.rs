@@ -13,6 +13,8 @@ mod answer;
 mod api;
 mod assets;
 mod connection;
+mod fleet;
+mod following;
 pub mod form;
 pub mod guard;
 mod metrics;
@@ -22,6 +24,7 @@ mod program;
 mod run;
 mod session;
 
+pub use fleet::Fleet;
 pub use metrics::{Page, Scrapes};
 pub use program::Program;
 pub use session::Keys;
@@ -56,6 +59,8 @@ pub struct Options {
     pub keys: Arc<Keys>,
     /// What happens in place of measurements, if none shall be made.
     pub demo: Option<Demo>,
+    /// A fleet that is shown.
+    pub fleet: Option<Fleet>,
 }
 
 /// A recording, which happens again whatever is to be measured.
@@ -82,8 +87,9 @@ struct Shared {
     program: Program,
     keys: Arc<Keys>,
     demo: Option<Demo>,
+    fleet: Option<Fleet>,
     run: run::Current,
-    paths: paths::Following,
+    following: following::Following,
 }
 
 /// How often is looked whether it shall stop.
@@ -117,8 +123,9 @@ async fn until_stopped(
         program: options.program,
         keys: options.keys,
         demo: options.demo,
+        fleet: options.fleet,
         run: run::Current::default(),
-        paths: paths::Following::default(),
+        following: following::Following::default(),
     });
     let router = router(Arc::clone(&shared));
     listening(&addresses);

@@ -19,6 +19,7 @@ Examples:
   v6gap web --no-open -p 8080
   v6gap web --demo 7k2f9q.jsonl --speed 20  a run that was recorded happens again, measuring nothing
   v6gap web --demo last --demo-watch watch  and the paths of a watch that was recorded
+  v6gap web --fleet /srv/v6gap/runs         and how the paths between the hosts of a fleet do
   v6gap web --read-only                     results can be looked at and nothing else
   v6gap web --listen 192.0.2.7 --allow-remote     for others; put TLS before it")]
 pub struct WebArgs {
@@ -55,6 +56,19 @@ pub struct WebArgs {
     #[arg(long, value_name = "TIMES", default_value = "1", value_parser = values::times,
           requires = "demo")]
     pub speed: f64,
+    /// Show how the paths of a fleet do: the folder of its runs, next to each other or by day and
+    /// site
+    #[arg(long, value_name = "FOLDER")]
+    pub fleet: Option<PathBuf>,
+    /// The mesh plan of the fleet, which says which paths there should be, and how often
+    #[arg(long, value_name = "FILE", requires = "fleet")]
+    pub fleet_mesh: Option<PathBuf>,
+    /// The operator's credentials, by which the hub of the fleet is asked how its agents do
+    #[arg(long, value_name = "FILE", requires = "fleet")]
+    pub fleet_creds: Option<PathBuf>,
+    /// Show the fleet as it was then, in ns since 1970
+    #[arg(long, value_name = "NS", requires = "fleet", hide = true)]
+    pub fleet_at_unix_ns: Option<u64>,
     /// Print the link and open no browser
     #[arg(long)]
     pub no_open: bool,

@@ -13,8 +13,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use v6gap_core::family::Family;
-use v6gap_serve::{Keys, Options, Program};
-use v6gap_store::Store;
+use v6gap_serve::{Fleet, Keys, Options, Program};
+use v6gap_store::{Store, read_mesh_file};
 
 /// Serves pages until stopped.
 ///
@@ -38,6 +38,7 @@ pub fn execute(args: &WebArgs, context: &Context) -> Result<Outcome, Failure> {
         program: Program::new(path, recording.as_ref().map(demo::Recording::data)),
         keys: Arc::clone(&keys),
         demo: recording.as_ref().map(|recording| recording.demo.clone()),
+        fleet: fleet(args)?,
     };
     let opens = !args.no_open && std::io::stdout().is_terminal();
     let told = Arc::clone(&keys);
@@ -55,6 +56,26 @@ pub fn execute(args: &WebArgs, context: &Context) -> Result<Outcome, Failure> {
             .run("v6gap web -p 8080", "another port")
     })?;
     Ok(Outcome::Done)
+}
+
+/// The fleet that is to be shown, whose files are there.
+fn fleet(args: &WebArgs) -> Result<Option<Fleet>, Failure> {
+    let Some(runs) = &args.fleet else { return Ok(None) };
+    if !Store::exists(runs) {
+        let what = format!("there is no folder {}", output::shown(runs));
+        return Err(Failure::usage(what)
+            .seen("--fleet names a folder of runs between the hosts of a fleet.")
+            .run("v6gap fleet matrix --runs FOLDER", "what is in one"));
+    }
+    if let Some(mesh) = &args.fleet_mesh {
+        read_mesh_file(mesh)?;
+    }
+    Ok(Some(Fleet {
+        runs: runs.clone(),
+        mesh: args.fleet_mesh.clone(),
+        credentials: args.fleet_creds.clone(),
+        at_unix_ns: args.fleet_at_unix_ns,
+    }))
 }
 
 fn listen(args: &WebArgs) -> Result<Vec<SocketAddr>, Failure> {
