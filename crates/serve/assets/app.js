@@ -2,13 +2,15 @@
 
 import { ask, h, keep, say, show, trouble, when } from "./dom.js";
 import { compare } from "./compare.js";
+import { fleet_path_screen, fleet_report_screen } from "./fleet-path.js";
+import { fleet_screen } from "./fleet.js";
 import { history_screen } from "./history.js";
 import { measure } from "./measure.js";
 import { path_screen } from "./path.js";
 import { plans } from "./plans.js";
 import { result } from "./result.js";
 
-const TITLES = { measure: "My paths", path: "Path", result: "Result", compare: "Compare", plans: "Plans", history: "History" };
+const TITLES = { measure: "My paths", path: "Path", result: "Result", compare: "Compare", plans: "Plans", history: "History", fleet: "Fleet" };
 const SCREENS = [
   [/^\/$/, "measure", measure],
   [/^\/p\/([^/]+)$/, "path", path_screen],
@@ -16,6 +18,9 @@ const SCREENS = [
   [/^\/c\/([^/]+)\/([^/]+)$/, "compare", compare],
   [/^\/plans$/, "plans", plans],
   [/^\/history$/, "history", history_screen],
+  [/^\/fleet$/, "fleet", fleet_screen],
+  [/^\/fleet\/([^/]+)\/([^/]+)\/([^/]+)\/([^/]+)$/, "fleet", fleet_path_screen],
+  [/^\/fleet\/([^/]+)\/([^/]+)\/([^/]+)\/([^/]+)\/([^/]+)$/, "fleet", fleet_report_screen],
 ];
 
 let leave = () => {};
@@ -58,9 +63,10 @@ async function enter() {
   }
 }
 
-/// Pages that show a recording say so wherever one looks.
-async function recording() {
-  const { demo } = await ask("/info");
+/// Pages that show a recording say so wherever one looks, and those that show a fleet lead to it.
+async function about() {
+  const { demo, fleet } = await ask("/info");
+  document.querySelector("nav a[data-screen=fleet]").hidden = !fleet;
   if (!demo) return;
   const note = document.getElementById("recording");
   const speed = demo.speed === 1 ? "" : `, ${demo.speed} times as fast`;
@@ -91,7 +97,7 @@ addEventListener("popstate", route);
 theme();
 try {
   await enter();
-  await recording();
+  await about();
   await route();
 } catch (error) {
   show(h("div", { class: "stack", id_: "closed" }, trouble(error)));

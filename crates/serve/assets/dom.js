@@ -117,6 +117,23 @@ export function listen(path, handle) {
   return () => end.abort();
 }
 
+/// Tells `draw` what is at `path` now, and what `events` says as it goes on, until the function that is given back is called.
+export async function follow(path, events, draw) {
+  draw(await ask(path));
+  let close = () => {};
+  // A browser has few connections to a server for all its tabs: one that nobody sees takes none.
+  function look() {
+    close();
+    close = document.hidden ? () => {} : listen(events, (_, said) => draw(said));
+  }
+  document.addEventListener("visibilitychange", look);
+  look();
+  return () => {
+    document.removeEventListener("visibilitychange", look);
+    close();
+  };
+}
+
 /// An error as the terminal shows it.
 export function trouble(error) {
   const why = (error.why ?? []).map((text) => h("p", { class: text.includes("\n") ? "said mono" : "" }, text));

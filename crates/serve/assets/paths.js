@@ -1,6 +1,6 @@
 // The paths that are watched: how each does now, what changed last, and its history as a strip; as the watch goes on.
 
-import { ask, h, listen, SIGNS, trouble, utc } from "./dom.js";
+import { ask, follow, h, SIGNS, trouble, utc } from "./dom.js";
 import { strip } from "./strip.js";
 
 /// How a path does: every answer, the last visit and change, what does not answer, and how many visits were not made.
@@ -51,20 +51,8 @@ export function history_of(name, since) {
 }
 
 /// Tells `draw` how all paths do, now and as the watch goes on, until the function that is given back is called.
-export async function follow_paths(draw) {
-  draw(await ask("/paths"));
-  let close = () => {};
-  // A browser has few connections to a server for all its tabs: one that nobody sees takes none.
-  function look() {
-    close();
-    close = document.hidden ? () => {} : listen("/paths/events", (_, status) => draw(status));
-  }
-  document.addEventListener("visibilitychange", look);
-  look();
-  return () => {
-    document.removeEventListener("visibilitychange", look);
-    close();
-  };
+export function follow_paths(draw) {
+  return follow("/paths", "/paths/events", draw);
 }
 
 /// The first section of the first screen.

@@ -3,7 +3,7 @@
 
 use crate::Shared;
 use axum::Router;
-use axum::extract::Path;
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{Html, IntoResponse, Response};
@@ -48,7 +48,14 @@ const ASSETS: &[Asset] = assets![
     "compare.js" SCRIPT,
     "plans.js" SCRIPT,
     "history.js" SCRIPT,
+    "fleet.js" SCRIPT,
+    "fleet-path.js" SCRIPT,
+    "agents.js" SCRIPT,
+    "rove.js" SCRIPT,
 ];
+
+/// The styles of what the program writes of a fleet, which it has itself.
+const MATRIX: &str = "matrix.css";
 
 /// All screens and files.
 pub(crate) fn routes() -> Router<Arc<Shared>> {
@@ -60,10 +67,16 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
         .route("/c/{a}/{b}", get(page))
         .route("/plans", get(page))
         .route("/history", get(page))
+        .route("/fleet", get(page))
+        .route("/fleet/{site}/{host}/{far_site}/{far_host}", get(page))
+        .route("/fleet/{site}/{host}/{far_site}/{far_host}/{run}", get(page))
         .route("/assets/{name}", get(asset))
 }
 
-async fn asset(Path(name): Path<String>) -> Response {
+async fn asset(State(shared): State<Arc<Shared>>, Path(name): Path<String>) -> Response {
+    if name == MATRIX {
+        return ([(CONTENT_TYPE, STYLE)], shared.matrix_style).into_response();
+    }
     match ASSETS.iter().find(|asset| asset.name == name) {
         Some(asset) => ([(CONTENT_TYPE, asset.kind)], asset.text).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),

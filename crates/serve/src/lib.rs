@@ -61,6 +61,8 @@ pub struct Options {
     pub demo: Option<Demo>,
     /// A fleet that is shown.
     pub fleet: Option<Fleet>,
+    /// The styles of what the program writes of one (`fleet matrix --format page`).
+    pub matrix_style: &'static str,
 }
 
 /// A recording, which happens again whatever is to be measured.
@@ -88,6 +90,7 @@ struct Shared {
     keys: Arc<Keys>,
     demo: Option<Demo>,
     fleet: Option<Fleet>,
+    matrix_style: &'static str,
     run: run::Current,
     following: following::Following,
 }
@@ -124,6 +127,7 @@ async fn until_stopped(
         keys: options.keys,
         demo: options.demo,
         fleet: options.fleet,
+        matrix_style: options.matrix_style,
         run: run::Current::default(),
         following: following::Following::default(),
     });

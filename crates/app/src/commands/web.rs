@@ -13,6 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use v6gap_core::family::Family;
+use v6gap_report::html::FLEET_STYLE;
 use v6gap_serve::{Fleet, Keys, Options, Program};
 use v6gap_store::{Store, read_mesh_file};
 
@@ -39,6 +40,7 @@ pub fn execute(args: &WebArgs, context: &Context) -> Result<Outcome, Failure> {
         keys: Arc::clone(&keys),
         demo: recording.as_ref().map(|recording| recording.demo.clone()),
         fleet: fleet(args)?,
+        matrix_style: FLEET_STYLE,
     };
     let opens = !args.no_open && std::io::stdout().is_terminal();
     let told = Arc::clone(&keys);
