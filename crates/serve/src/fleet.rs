@@ -217,13 +217,9 @@ fn between((site, host, far_site, far_host): &Ends) -> Result<[String; 3], Refus
     Ok(["--".to_owned(), near, far])
 }
 
-/// A site, or a host at its site: what that is the program knows better.
+/// A site, or a host at its site.
 fn end(text: &str) -> Result<String, Refused> {
-    let text = form::word(text, "the host").map_err(wrong)?;
-    match text.contains(['/', ',']) {
-        true => Err(wrong(format!("the host: \"{text}\" is no name"))),
-        false => Ok(text),
-    }
+    form::name(text, "the host").map_err(wrong)
 }
 
 /// An option that names a file, as it was named to this server.

@@ -204,6 +204,22 @@ impl Chromium {
         }
     }
 
+    /// Presses a key without a letter, as in `ArrowDown`.
+    pub fn press(&mut self, tab: &Tab, key: &str) {
+        let number = match key {
+            "ArrowLeft" => 37,
+            "ArrowUp" => 38,
+            "ArrowRight" => 39,
+            "ArrowDown" => 40,
+            other => panic!("no key {other}"),
+        };
+        for kind in ["rawKeyDown", "keyUp"] {
+            let key = json!({"type": kind, "key": key, "code": key,
+                             "windowsVirtualKeyCode": number});
+            self.call(Some(&tab.session), "Input.dispatchKeyEvent", key);
+        }
+    }
+
     /// Everything in the page that keeps people from using it, by axe-core.
     pub fn barriers(&mut self, tab: &Tab) -> Vec<String> {
         self.value(tab, include_str!("axe.min.js"));

@@ -1,12 +1,14 @@
-//! The pages of `v6gap web` in a real browser, on a recording, on a watch of loopback, on visits to
-//! a service there and on a live measurement in the lab.
+//! The pages of `v6gap web` in a real browser, on a recording, on a watch of loopback, on the runs of
+//! a fleet, on visits to a service there and on a live measurement in the lab.
 //!
 //! `V6GAP_PICTURES=FOLDER` keeps a picture of every screen; `V6GAP_CHROMIUM` names the browser.
 
 mod chromium;
 mod figures;
+mod fleet;
 mod golden;
 mod links;
+mod many_runs;
 mod pages;
 mod paths;
 mod replay;
@@ -74,6 +76,8 @@ fn main() -> ExitCode {
             pages::steps(&mut browser);
             browser = paths::replayed(&home, browser);
             browser = paths::live(&home, browser);
+            browser = fleet::replayed(&home, browser);
+            browser = fleet::live(&home, browser);
             let browser = visits::steps(&home, browser);
             // `cargo test --test browser -- replay`: what is quick, and needs no lab.
             let alone = std::env::args().any(|word| word == "replay");

@@ -18,7 +18,8 @@ const WATCH: &str = "v6gap = 1\nevery = \"1 s\"\n\n[[paths]]\nname = \"here\"\nh
                      v4 = \"127.0.0.1\"\nv6 = \"::1\"\nport = 24768\ntime = \"1 s\"\n\
                      measure = [\"connect\"]\n";
 
-fn scene<'a>(home: &'a Path, web: &mut Beside, mut browser: Chromium) -> Scene<'a> {
+/// The first page of a server, by its link.
+pub fn scene<'a>(home: &'a Path, web: &mut Beside, mut browser: Chromium) -> Scene<'a> {
     let link = web.link();
     let tab = browser.open(&link, false);
     let base = link.split("/#").next().unwrap().to_owned();
@@ -26,7 +27,7 @@ fn scene<'a>(home: &'a Path, web: &mut Beside, mut browser: Chromium) -> Scene<'
 }
 
 /// No request left the page; what follows has another server.
-fn end(scene: Scene<'_>) -> Chromium {
+pub fn end(scene: Scene<'_>) -> Chromium {
     let Scene { mut browser, base, .. } = scene;
     let own = |url: &&String| ["data:", "about:", &base].iter().any(|own| url.starts_with(own));
     let others: Vec<&String> = browser.asked.iter().filter(|url| !own(url)).collect();

@@ -25,6 +25,7 @@ mod watch;
 mod watch_changes;
 mod web;
 mod web_errors;
+mod web_fleet;
 mod web_limits;
 mod web_paths;
 mod whereabouts;

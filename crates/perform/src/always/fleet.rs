@@ -142,9 +142,10 @@ mod tests {
 
     /// A run in that hour whose round trips over IPv6 take so many times as long.
     fn run(hour: u64, times: f64, valid: bool) -> Said {
-        let wave = if hour.is_multiple_of(2) { 1e-4 } else { -1e-4 };
+        let wave = |hours: u64| if (hour / hours).is_multiple_of(2) { 1e-4 } else { -1e-4 };
         let found = |estimate: f64| Some([Some(estimate), Some(2e-4)]);
-        let log = [times.ln() + wave, 0.010_f64.ln(), (0.010 * times).ln() + wave];
+        let (effect, v4) = (times.ln() + wave(1), 0.010_f64.ln() + wave(2));
+        let log = [effect, v4, v4 + effect];
         let answer = Answer {
             cell: "rtt-tcp-64".to_owned(),
             metric: Metric::Rtt,
