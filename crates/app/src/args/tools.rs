@@ -73,6 +73,7 @@ Examples:
   v6gap schema event                           of each line of --json-stream
   v6gap schema comparison                      of `compare --json`
   v6gap schema figure                          of `figures --format json`
+  v6gap schema fleet-matrix                    of `fleet matrix --json`
   v6gap schema grafana > path.json             a dashboard for Grafana (docs/metrics.md)")]
 pub struct SchemaArgs {
     /// The document
@@ -92,6 +93,14 @@ pub enum Document {
     Figure,
     /// What a watch tells of a change or an outage
     WatchEvent,
+    /// What a mesh plan was taken for
+    FleetCheck,
+    /// What a mesh plan takes
+    FleetEstimate,
+    /// How the paths between the hosts of a fleet do
+    FleetMatrix,
+    /// What the runs of a path of a fleet answered
+    FleetHistory,
     /// A dashboard of the paths that are watched, for Grafana
     Grafana,
     /// What has Grafana take dashboards from a folder

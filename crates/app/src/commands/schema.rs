@@ -17,6 +17,10 @@ pub fn execute(args: &SchemaArgs) -> Result<Outcome, Failure> {
         Document::Figure => include_str!("../../../../docs/schema/figure.json"),
         Document::Comparison => include_str!("../../../../docs/schema/comparison.json"),
         Document::WatchEvent => include_str!("../../../../docs/schema/watch-event.json"),
+        Document::FleetCheck => include_str!("../../../../docs/schema/fleet-check.json"),
+        Document::FleetEstimate => include_str!("../../../../docs/schema/fleet-estimate.json"),
+        Document::FleetMatrix => include_str!("../../../../docs/schema/fleet-matrix.json"),
+        Document::FleetHistory => include_str!("../../../../docs/schema/fleet-history.json"),
         Document::Grafana => {
             dashboard = grafana::dashboard();
             dashboard.as_str()

@@ -188,3 +188,28 @@ fn a_path_has_a_history_a_report_and_files() {
     let document = json(&elsewhere.run("fleet matrix --json").ended(0).out);
     assert_eq!(document["cells"].as_array().unwrap().len(), 2);
 }
+
+/// Scripts read the documents by their published schemas (docs/schema).
+#[test]
+fn documents_of_a_fleet_fit_their_published_schemas() {
+    let sandbox = fleet();
+    sandbox.write("mesh.toml", MESH);
+    for (name, line) in [
+        ("fleet-check", "fleet check mesh.toml --json"),
+        ("fleet-estimate", "fleet estimate mesh.toml --json"),
+        ("fleet-matrix", "fleet matrix --json --mesh mesh.toml"),
+        ("fleet-history", "fleet history rome/lab-a oslo/lab-a --json"),
+    ] {
+        let schema = json(&sandbox.run(&format!("schema {name}")).ended(0).out);
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let document = json(&sandbox.run(line).ended(0).out);
+        assert_eq!(document["schema"], schema["$id"], "{line}");
+        let errors: Vec<String> = validator
+            .iter_errors(&document)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{line}: {}", errors.join("\n"));
+    }
+    let history = json(&sandbox.run("fleet history rome/lab-a oslo/lab-a --json").ended(0).out);
+    assert!(!history["runs"][0]["answers"].as_array().unwrap().is_empty(), "{history:#}");
+}
