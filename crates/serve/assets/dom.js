@@ -117,14 +117,17 @@ export function listen(path, handle) {
   return () => end.abort();
 }
 
-/// Tells `draw` what is at `path` now, and what `events` says as it goes on, until the function that is given back is called.
+/// Tells `draw` what is at `path` now, and what is at `events`, which may depend on that, says as it goes on, until the function
+/// that is given back is called.
 export async function follow(path, events, draw) {
-  draw(await ask(path));
+  const first = await ask(path);
+  const stream = typeof events === "function" ? events(first) : events;
+  draw(first);
   let close = () => {};
   // A browser has few connections to a server for all its tabs: one that nobody sees takes none.
   function look() {
     close();
-    close = document.hidden ? () => {} : listen(events, (_, said) => draw(said));
+    close = document.hidden ? () => {} : listen(stream, (_, said) => draw(said));
   }
   document.addEventListener("visibilitychange", look);
   look();

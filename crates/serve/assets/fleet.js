@@ -32,8 +32,14 @@ export async function fleet_screen() {
     choice.replaceChildren(...choices(page, kept));
     replace(matrix, page);
   }
+  // Another plan's run, which may come next, answers other questions: what is shown stays what was asked first.
+  function events(page) {
+    const same = new URLSearchParams(kept);
+    if (page.measure) same.set("measure", page.measure);
+    return same.toString() ? `/fleet/events?${same}` : "/fleet/events";
+  }
   try {
-    const stop = await follow(`/fleet${query}`, `/fleet/events${query}`, draw);
+    const stop = await follow(`/fleet${query}`, events, draw);
     return () => { stop(); hub?.leave(); };
   } catch (error) {
     matrix.replaceChildren(trouble(error));

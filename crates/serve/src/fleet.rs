@@ -1,8 +1,8 @@
 //! The paths between the hosts of a fleet: how all do, also as runs are added, the history of one
 //! and the report of a run.
 //!
-//! The runs lie in a folder that others write to, an archive for instance; the agents are known to a
-//! hub. Both are asked by the program, and only if it was told of them.
+//! The runs lie in a folder that others write to, an archive for instance; the agents are known to
+//! a hub. Both are asked by the program, and only if it was told of them.
 
 use crate::answer::{misasked, plain};
 use crate::passed::{as_file, as_json};

@@ -1,5 +1,5 @@
-//! How the paths between the hosts of a fleet do: fifty hosts, from stored runs whose truth is known
-//! and as one is added, and more than fit one table.
+//! How the paths between the hosts of a fleet do: fifty hosts, from stored runs whose truth is
+//! known and as one is added, and more than fit one table.
 
 use super::many_runs::{self, CHANGED, EARLIER, FAR, OPEN, STALE};
 use super::{Beside, Chromium, PROGRAM, Scene, of, paths, replay};

@@ -1,5 +1,5 @@
-//! The pages of `v6gap web` in a real browser, on a recording, on a watch of loopback, on the runs of
-//! a fleet, on visits to a service there and on a live measurement in the lab.
+//! The pages of `v6gap web` in a real browser, on a recording, on a watch of loopback, on the runs
+//! of a fleet, on visits to a service there and on a live measurement in the lab.
 //!
 //! `V6GAP_PICTURES=FOLDER` keeps a picture of every screen; `V6GAP_CHROMIUM` names the browser.
 

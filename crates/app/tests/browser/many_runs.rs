@@ -1,6 +1,6 @@
-//! The runs of a fleet, drawn up with a known truth and the same each time: sites of five hosts each,
-//! a path between each two of them. Over IPv6 one site is 5 ms farther, for one path since 12 h; one
-//! host was not measured for three days; of one path nothing can be told.
+//! The runs of a fleet, drawn up with a known truth and the same each time: sites of five hosts
+//! each, a path between each two of them. Over IPv6 one site is 5 ms farther, for one path since
+//! 12 h; one host was not measured for three days; of one path nothing can be told.
 //!
 //! Journals are stand-ins that nothing may open, but for one.
 

@@ -3,8 +3,8 @@
 //!
 //! [`watch`] drives the machine of [`v6gap_core::watch`]; [`history`] reads what it left. What its
 //! visits show of each path is followed as they come ([`followed`]), and somebody may be told of
-//! changes and outages ([`teller`]). [`log`] tells when another process has gone on. Runs of a fleet
-//! have a history by the same rules ([`fleet`]).
+//! changes and outages ([`teller`]). [`log`] tells when another process has gone on. Runs of a
+//! fleet have a history by the same rules ([`fleet`]).
 
 pub mod fleet;
 pub mod followed;

@@ -1,5 +1,5 @@
-//! The documents of a fleet against their published schemas (docs/schema): each fits, and what has a
-//! field too much or too few does not.
+//! The documents of a fleet against their published schemas (docs/schema): each fits, and what has
+//! a field too much or too few does not.
 
 use super::plan::tests::mesh;
 use super::tests::{fleet, small};

@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::metric::Metric;
 use v6gap_judge::analysis::Verdict;
-use v6gap_judge::matrix::{Between, Cell, Matrix, Sites};
+use v6gap_judge::matrix::{Between, Matrix, Sites};
 
 /// Styles of the matrix, for pages that have those of a report as well.
 pub const FLEET_STYLE: &str = include_str!("fleet.css");

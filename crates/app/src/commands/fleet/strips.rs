@@ -1,5 +1,5 @@
-//! The history of a path of a fleet for pages: ranges and changes of each question as a picture, and
-//! every run.
+//! The history of a path of a fleet for pages: ranges and changes of each question as a picture,
+//! and every run.
 
 use super::archive;
 use crate::args::FleetHistoryArgs;
