@@ -7,8 +7,8 @@ use v6gap_perform::always::history::{History, Point, Spells, Wanted};
 use v6gap_report::figure::{Course, Strip, silence_in_words, strip};
 use v6gap_report::{changes, date, json_escaped};
 
-/// A history up to now, in ns since the Unix epoch, with the runs that it is of, in the form of that
-/// name.
+/// A history up to now, in ns since the Unix epoch, with the runs that it is of, in the form of
+/// that name.
 pub(super) fn document(
     schema: &str,
     wanted: &Wanted,
