@@ -23,7 +23,4 @@ pub(crate) fn counted(n: usize, what: &str) -> String {
 }
 
 #[cfg(test)]
-mod schemas;
-
-#[cfg(test)]
 pub(crate) mod tests;

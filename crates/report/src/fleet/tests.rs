@@ -1,5 +1,7 @@
 //! Fleets to tell of.
 
+mod schemas;
+
 use v6gap_core::family::PerFamily;
 use v6gap_core::metric::Metric;
 use v6gap_judge::analysis::Verdict;

@@ -1,17 +1,17 @@
 //! The documents of a fleet against their published schemas (docs/schema): each fits, and what has
 //! a field too much or too few does not.
 
-use super::plan::tests::mesh;
-use super::tests::{fleet, small};
-use super::{estimate_json, explain_json, matrix_json};
+use super::{fleet, small};
+use crate::fleet::plan::tests::mesh;
+use crate::fleet::{estimate_json, explain_json, matrix_json};
 use jsonschema::validator_for;
 use serde_json::{Value, json};
 use v6gap_core::fleet::estimate::{Takes, estimate_mesh};
 use v6gap_judge::matrix::Matrix;
 
-const CHECK: &str = include_str!("../../../../docs/schema/fleet-check.json");
-const ESTIMATE: &str = include_str!("../../../../docs/schema/fleet-estimate.json");
-const MATRIX: &str = include_str!("../../../../docs/schema/fleet-matrix.json");
+const CHECK: &str = include_str!("../../../../../docs/schema/fleet-check.json");
+const ESTIMATE: &str = include_str!("../../../../../docs/schema/fleet-estimate.json");
+const MATRIX: &str = include_str!("../../../../../docs/schema/fleet-matrix.json");
 
 const SECOND: u64 = 1_000_000_000;
 
