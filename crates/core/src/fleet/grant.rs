@@ -175,6 +175,15 @@ impl Batch {
     pub fn revision(&self, at: usize, last: u64) -> u64 {
         last.saturating_sub((self.puts.len().saturating_sub(at + 1)) as u64)
     }
+
+    /// How many jobs it grants.
+    pub fn grants(&self) -> usize {
+        let is_grant = |put: &&Put| match &put.value {
+            Value::Job(record) => record.stage == Stage::Granted,
+            Value::Leader(_) | Value::Taken { .. } => false,
+        };
+        self.puts.iter().filter(is_grant).count()
+    }
 }
 
 impl JobRecord {

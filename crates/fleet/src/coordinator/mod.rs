@@ -58,6 +58,15 @@ pub enum Told {
     Leads(bool),
     /// An agent says that it is there.
     Heard(Box<Heartbeat>),
+    /// The broker answered a batch.
+    Answered {
+        /// Jobs that it grants.
+        grants: usize,
+        /// How long that took, in ns.
+        took_ns: u64,
+        /// Whether it came true, as far as is known.
+        came: bool,
+    },
     /// Work came out so.
     Came {
         /// The work.
@@ -122,6 +131,8 @@ struct Going<'a> {
     seals: (BTreeMap<HostName, String>, u64),
     /// What agents said last, and when.
     heard: BTreeMap<HostName, (Heartbeat, Now)>,
+    /// Jobs of the batch that is asked for, and when that was, in ns.
+    asked: (usize, u64),
     says: UnboundedSender<Event>,
     told: &'a mut dyn FnMut(Told),
 }
@@ -165,6 +176,7 @@ pub async fn go_on(
         folder: hub.folder.clone(),
         seals: (BTreeMap::new(), 0),
         heard: BTreeMap::new(),
+        asked: (0, 0),
         says,
         told,
     };
@@ -303,6 +315,11 @@ impl Going<'_> {
     }
 
     async fn step(&mut self, event: Event) {
+        if let Event::Committed { came, .. } = &event {
+            let (grants, asked_ns) = self.asked;
+            let took_ns = now().ns.saturating_sub(asked_ns);
+            (self.told)(Told::Answered { grants, took_ns, came: came.is_ok() });
+        }
         for action in self.machine.step(event, now(), &mut self.meshes) {
             self.act(action).await;
         }
@@ -321,10 +338,13 @@ impl Going<'_> {
                 let entries = listed.await.ok().flatten();
                 let _ = says.send(Event::Listed { number, entries });
             })),
-            Action::Commit { number, batch } => drop(tokio::spawn(async move {
-                let came = grants.commit(&batch).await;
-                let _ = says.send(Event::Committed { number, came });
-            })),
+            Action::Commit { number, batch } => {
+                self.asked = (batch.grants(), now().ns);
+                drop(tokio::spawn(async move {
+                    let came = grants.commit(&batch).await;
+                    let _ = says.send(Event::Committed { number, came });
+                }));
+            }
             Action::Send(command) => self.send(&command).await,
             Action::Came { work, outcome, .. } => {
                 if let Outcome::Measured { run } = &outcome {
