@@ -1,15 +1,20 @@
 //! A hub in a folder of its own, and its nodes as processes that are killed with the suite.
 
+use crate::figures;
 use async_nats::Client;
+use async_nats::jetstream::stream::Info;
+use std::collections::BTreeMap;
 use std::net::{Ipv6Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use v6gap_fleet::Letter;
+use v6gap_core::fleet::subject::{ACKS, RESULTS};
 use v6gap_fleet::hub::config::Places;
 use v6gap_fleet::hub::{Hub, nodes};
 use v6gap_fleet::nats::connect::{Way, connect};
+use v6gap_fleet::{Letter, Role};
+use v6gap_sys::apart;
 
 /// Where `cargo xtask truth --setup` installs the server.
 const INSTALLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/nats/bin/nats-server");
@@ -18,6 +23,12 @@ const INSTALLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/nats/
 /// s.
 const PATIENCE: Duration = Duration::from_secs(400);
 
+/// The stream of the grants.
+pub const GRANTS: &str = "KV_grants";
+
+/// All streams of a fleet.
+const STREAMS: [&str; 5] = [GRANTS, "KV_meshes", "KV_state", RESULTS, ACKS];
+
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// A hub with its nodes.
@@ -25,6 +36,9 @@ pub struct Cluster {
     pub hub: Hub,
     server: PathBuf,
     nodes: Vec<Option<Child>>,
+    /// Largest resident memory of each node that was killed, in bytes, and the processor time of
+    /// all of them, in s.
+    gone: (BTreeMap<usize, u64>, f64),
 }
 
 /// The server, if there is one that answers.
@@ -74,7 +88,8 @@ impl Cluster {
         let nodes = nodes::parse(&names.join(",")).unwrap();
         let hub = Hub::init(&folder, nodes, encrypted).unwrap();
         let nodes = (0..count).map(|_| None).collect();
-        let mut cluster = Cluster { hub, server: server.to_owned(), nodes };
+        let gone = (BTreeMap::new(), 0.0);
+        let mut cluster = Cluster { hub, server: server.to_owned(), nodes, gone };
         (0..count).for_each(|index| cluster.begin(index));
         cluster
     }
@@ -84,22 +99,54 @@ impl Cluster {
         let Places { config, .. } = Places::of(&self.hub.folder, index);
         let mut command = Command::new(&self.server);
         command.arg("-c").arg(config).stdout(Stdio::null()).stderr(Stdio::null());
+        apart::bind(&mut command);
         self.nodes[index] = Some(command.spawn().unwrap());
     }
 
     /// Sends a signal to a node, as `STOP` and `CONT`.
     pub fn signal(&self, index: usize, signal: &str) {
-        let Some(node) = &self.nodes[index] else { return };
-        let line = [format!("-{signal}"), node.id().to_string()];
-        assert!(Command::new("kill").args(line).status().unwrap().success());
+        if let Some(node) = &self.nodes[index] {
+            figures::signal(node.id(), signal);
+        }
     }
 
     /// Kills a node.
     pub fn kill(&mut self, index: usize) {
+        let memory = self.memory(index);
         if let Some(mut node) = self.nodes[index].take() {
+            self.gone.0.insert(index, memory);
+            self.gone.1 += figures::processor_s(node.id());
             node.kill().unwrap();
             node.wait().unwrap();
         }
+    }
+
+    /// Takes everything away that a node has kept, which must not run.
+    pub fn wipe(&self, index: usize) {
+        assert!(self.nodes[index].is_none());
+        let Places { config, .. } = Places::of(&self.hub.folder, index);
+        std::fs::remove_dir_all(config.with_file_name("streams")).unwrap();
+    }
+
+    /// The node that leads a stream.
+    pub fn leader(&self, stream: &str) -> usize {
+        until("a leader of the stream", || {
+            let leader = block_on(info(&self.hub, stream))?.cluster?.leader?;
+            leader.strip_prefix("v6gap-")?.parse::<usize>().ok()?.checked_sub(1)
+        })
+    }
+
+    /// Waits until all nodes have all that there is in all streams.
+    pub fn until_whole(&self) {
+        until("nodes that have everything", || {
+            STREAMS.iter().try_for_each(|stream| {
+                let cluster = block_on(info(&self.hub, stream))?.cluster?;
+                let others = &cluster.replicas;
+                let are_there = others.iter().all(|other| other.current && !other.offline);
+                let is_whole = cluster.leader.is_some() && others.len() + 1 == self.nodes.len();
+                (is_whole && are_there).then_some(())
+            })
+        });
     }
 
     /// Credentials in a file, as an agent has them.
@@ -109,19 +156,26 @@ impl Cluster {
         path
     }
 
-    /// Largest resident memory of a node until now, in bytes.
+    /// Largest resident memory of a node until now, in bytes, also of what it was before it was
+    /// killed.
     pub fn memory(&self, index: usize) -> u64 {
-        let Some(node) = &self.nodes[index] else { return 0 };
-        memory(node.id())
+        let now = self.nodes[index].as_ref().map_or(0, |node| figures::memory(node.id()));
+        self.gone.0.get(&index).copied().unwrap_or(0).max(now)
+    }
+
+    /// Processor time of all nodes until now, in s.
+    pub fn processor_s(&self) -> f64 {
+        let now = self.nodes.iter().flatten().map(|node| figures::processor_s(node.id()));
+        self.gone.1 + now.sum::<f64>()
     }
 }
 
-/// Largest resident memory of a process until now, in bytes; 0 where the system does not tell.
-pub fn memory(id: u32) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    kilobytes.unwrap_or(0) * 1024
+/// What the leader of a stream says of it; nothing if there is none at the moment.
+async fn info(hub: &Hub, stream: &str) -> Option<Info> {
+    let client = client(&hub.part(Role::Coordinator)).await;
+    let context = async_nats::jetstream::new(client);
+    let stream = context.get_stream_no_info(stream).await.ok()?;
+    stream.get_info().await.ok()
 }
 
 impl Drop for Cluster {

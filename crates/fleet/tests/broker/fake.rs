@@ -1,37 +1,41 @@
-//! Measuring that is made up: it takes its time, and leaves a journal. What is under way at each
-//! host is written down, so that two at once are seen.
+//! Measuring that is made up: it takes its time, and leaves a journal. The two ends of one are
+//! joined by a socket, as real ones are, so that each ends when the other does; and each
+//! measurement is written down when it begins and when it ends.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::taken::Taken;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 use v6gap_core::fleet::agent::limits::Asked;
 use v6gap_core::fleet::agent::{Ended, Event, Trouble};
+use v6gap_core::fleet::id::JobId;
 use v6gap_core::fleet::message::{Measured, Prepare};
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::record::RunId;
 use v6gap_fleet::agent::{Files, Measures, Runs};
 use v6gap_store::Store;
 
+/// What is in the text of a plan that takes links, too.
+pub const EXCLUSIVE: &str = "name = \"Exclusive\"";
+
 /// Shortest and longest time that one takes, in ms.
 const TIME_MS: (u64, u64) = (1_000, 2_000);
 
-/// Bytes of a journal.
-const JOURNAL_BYTES: usize = 8_192;
+/// Lines of a journal, and random numbers of each: 8 kB.
+const LINES: usize = 64;
+const NUMBERS: usize = 8;
 
-/// All hosts.
-#[derive(Default)]
+/// What all hosts of a process share.
 pub struct World {
-    /// Hosts at which something is measured.
-    busy: Mutex<BTreeSet<HostName>>,
-    /// What ends a server, by the word of its job.
-    servers: Mutex<BTreeMap<String, Arc<Notify>>>,
-    /// Runs that were measured to their end, with their hosts.
-    runs: Mutex<BTreeSet<(HostName, RunId)>>,
+    folder: PathBuf,
+    taken: Taken,
+    /// How often anything was begun, by a server or by a client.
     begun: AtomicU64,
-    overlaps: AtomicU64,
 }
 
 /// What measures at a host.
@@ -42,41 +46,25 @@ pub struct Fake {
     kill: Arc<Notify>,
 }
 
-/// Hosts that are taken as long as this lives, however it ends.
-struct Taken(Arc<World>, Vec<HostName>);
-
 impl World {
-    /// How many measurements were begun.
+    /// Below the folder of a hub.
+    pub fn new(folder: &Path) -> Self {
+        std::fs::create_dir_all(folder.join("s")).unwrap();
+        World {
+            folder: folder.to_owned(),
+            taken: Taken::open(folder),
+            begun: AtomicU64::new(0),
+        }
+    }
+
+    /// How often anything was begun, by a server or by a client.
     pub fn begun(&self) -> u64 {
         self.begun.load(Ordering::Relaxed)
     }
 
-    /// How many of them found one of their hosts taken.
-    pub fn overlaps(&self) -> u64 {
-        self.overlaps.load(Ordering::Relaxed)
-    }
-
-    /// Runs that were measured to their end.
-    pub fn runs(&self) -> BTreeSet<(HostName, RunId)> {
-        self.runs.lock().unwrap().clone()
-    }
-
-    fn take(self: &Arc<Self>, hosts: [&HostName; 2]) -> Taken {
-        let mut busy = self.busy.lock().unwrap();
-        let mine = hosts.into_iter().filter(|host| busy.insert((*host).clone()));
-        let mine: Vec<HostName> = mine.cloned().collect();
-        self.begun.fetch_add(1, Ordering::Relaxed);
-        if mine.len() < hosts.len() {
-            self.overlaps.fetch_add(1, Ordering::Relaxed);
-        }
-        Taken(Arc::clone(self), mine)
-    }
-}
-
-impl Drop for Taken {
-    fn drop(&mut self) {
-        let mut busy = self.0.busy.lock().unwrap();
-        self.1.iter().for_each(|host| drop(busy.remove(host)));
+    /// Where the server of a job listens.
+    pub fn socket(&self, job: &JobId) -> PathBuf {
+        self.folder.join("s").join(job.as_str())
     }
 }
 
@@ -104,25 +92,66 @@ fn random() -> u64 {
     u64::from_ne_bytes(bytes)
 }
 
-fn killed() -> Option<Trouble> {
-    Some(Trouble { why: "it was killed".to_owned(), lasting: false })
+/// The journal of one run, unlike all others.
+fn journal() -> String {
+    let line = |_| -> String {
+        let numbers: String = (0..NUMBERS).map(|_| format!("{:016x}", random())).collect();
+        numbers + "\n"
+    };
+    (0..LINES).map(line).collect()
+}
+
+fn failed(why: &str) -> Ended {
+    let failure = Some(Trouble { why: why.to_owned(), lasting: false });
+    Ended { measured: Measured::default(), bytes: 0, failure }
+}
+
+/// Waits until the other end is gone.
+async fn gone(stream: &mut UnixStream) {
+    let mut nothing = [0];
+    let _ = stream.read(&mut nothing).await;
+}
+
+/// One client is served until it goes.
+async fn served(listener: UnixListener) -> Ended {
+    match listener.accept().await {
+        Ok((mut client, _)) => {
+            gone(&mut client).await;
+            Ended { measured: Measured::default(), bytes: 0, failure: None }
+        }
+        Err(error) => failed(&error.to_string()),
+    }
+}
+
+/// Why it did not come to its end, if it did not.
+async fn measured(socket: &Path, kill: &Notify) -> Option<&'static str> {
+    let Ok(mut server) = UnixStream::connect(socket).await else { return Some("no server") };
+    let (least, most) = TIME_MS;
+    let time = Duration::from_millis(least + random() % (most - least));
+    tokio::select! {
+        () = tokio::time::sleep(time) => None,
+        () = kill.notified() => Some("it was killed"),
+        () = gone(&mut server) => Some("the server is gone"),
+    }
 }
 
 impl Measures for Fake {
     fn serve(&mut self, prepare: &Prepare, says: UnboundedSender<Event>) {
         self.kill = Arc::default();
-        let (kill, over) = (Arc::clone(&self.kill), Arc::new(Notify::new()));
-        let word = prepare.word.as_str().to_owned();
-        self.world.servers.lock().unwrap().insert(word.clone(), Arc::clone(&over));
-        let world = Arc::clone(&self.world);
+        self.world.begun.fetch_add(1, Ordering::Relaxed);
+        let (kill, socket) = (Arc::clone(&self.kill), self.world.socket(&prepare.job));
         tokio::spawn(async move {
-            let _ = says.send(Event::Listens);
-            let failure = tokio::select! {
-                () = over.notified() => None,
-                () = kill.notified() => killed(),
+            let ended = match UnixListener::bind(&socket) {
+                Ok(listener) => {
+                    let _ = says.send(Event::Listens);
+                    tokio::select! {
+                        ended = served(listener) => ended,
+                        () = kill.notified() => failed("it was killed"),
+                    }
+                }
+                Err(error) => failed(&error.to_string()),
             };
-            world.servers.lock().unwrap().remove(&word);
-            let ended = Ended { measured: Measured::default(), bytes: 0, failure };
+            let _ = std::fs::remove_file(&socket);
             let _ = says.send(Event::Ended(Box::new(ended)));
         });
     }
@@ -135,32 +164,29 @@ impl Measures for Fake {
         says: UnboundedSender<Event>,
     ) {
         self.kill = Arc::default();
+        self.world.begun.fetch_add(1, Ordering::Relaxed);
         let (kill, world) = (Arc::clone(&self.kill), Arc::clone(&self.world));
-        let (store, runs, me) = (self.store.clone(), self.runs.clone(), me.clone());
-        let (peer, word) = (prepare.peer.name.clone(), prepare.word.as_str().to_owned());
+        let (store, runs) = (self.store.clone(), self.runs.clone());
+        let (me, peer, job) = (me.clone(), prepare.peer.name.clone(), prepare.job.clone());
+        let exclusive = prepare.plan.contains(EXCLUSIVE);
         tokio::spawn(async move {
-            let taken = world.take([&me, &peer]);
-            let (least, most) = TIME_MS;
-            let time = Duration::from_millis(least + random() % (most - least));
-            let is_killed = tokio::select! {
-                () = tokio::time::sleep(time) => false,
-                () = kill.notified() => true,
+            world.taken.begins(job.as_str(), [&me, &peer], exclusive);
+            let why = measured(&world.socket(&job), &kill).await;
+            let ended = match why {
+                Some(why) => {
+                    world.taken.ends(job.as_str(), None);
+                    failed(why)
+                }
+                None => {
+                    let (run, text) = (RunId::from_bits(random() as u32), journal());
+                    runs.add(&run).unwrap();
+                    store.grow(&run, 0, text.as_bytes()).unwrap();
+                    world.taken.ends(job.as_str(), Some(&run.to_string()));
+                    let bytes = text.len() as u64;
+                    let measured = Measured { run: Some(run), bytes };
+                    Ended { measured, bytes, failure: None }
+                }
             };
-            let mut ended = Ended { measured: Measured::default(), bytes: 0, failure: killed() };
-            if !is_killed {
-                let run = RunId::from_bits(random() as u32);
-                let line = "x".repeat(JOURNAL_BYTES - 1) + "\n";
-                runs.add(&run).unwrap();
-                store.grow(&run, 0, line.as_bytes()).unwrap();
-                world.runs.lock().unwrap().insert((me, run.clone()));
-                let bytes = JOURNAL_BYTES as u64;
-                ended =
-                    Ended { measured: Measured { run: Some(run), bytes }, bytes, failure: None };
-            }
-            drop(taken);
-            if let Some(server) = world.servers.lock().unwrap().get(&word) {
-                server.notify_one();
-            }
             let _ = says.send(Event::Ended(Box::new(ended)));
         });
     }
