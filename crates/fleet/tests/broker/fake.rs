@@ -50,11 +50,7 @@ impl World {
     /// Below the folder of a hub.
     pub fn new(folder: &Path) -> Self {
         std::fs::create_dir_all(folder.join("s")).unwrap();
-        World {
-            folder: folder.to_owned(),
-            taken: Taken::open(folder),
-            begun: AtomicU64::new(0),
-        }
+        World { folder: folder.to_owned(), taken: Taken::open(folder), begun: AtomicU64::new(0) }
     }
 
     /// How often anything was begun, by a server or by a client.

@@ -29,7 +29,8 @@ pub fn processor_s(id: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     // The name of the program may have blanks; behind it user and system time are 12th and 13th.
     let (_, rest) = text.rsplit_once(')').unwrap_or_default();
-    let ticks = rest.split_whitespace().skip(11).take(2).filter_map(|word| word.parse::<f64>().ok());
+    let ticks =
+        rest.split_whitespace().skip(11).take(2).filter_map(|word| word.parse::<f64>().ok());
     ticks.sum::<f64>() / TICKS
 }
 

@@ -81,6 +81,7 @@ async fn grant(file: PathBuf, ends: &AtomicBool, count: &AtomicU64) -> Granted {
         let Some(expected) = leader else {
             // What is not answered now is asked again.
             leader = grants.look(&Key::Leader).await.map(|entry| entry.revision);
+            tokio::time::sleep(PAUSE).await;
             continue;
         };
         number += 1;
@@ -171,6 +172,7 @@ async fn look(grants: &Grants, key: Key) -> Entry {
         if let Some(entry) = grants.look(&key).await {
             return entry;
         }
+        tokio::time::sleep(PAUSE).await;
     }
 }
 

@@ -73,7 +73,8 @@ pub fn all_kept(folder: &Path, count: usize) -> usize {
         // From the archive's side: whatever is there is at its host, too.
         let archive = folder.join("archive").join(host.site()).join(host.host());
         for run in runs(&archive) {
-            let [own, kept] = journals(folder, &host, &run).map(|path| std::fs::read(path).unwrap());
+            let [own, kept] =
+                journals(folder, &host, &run).map(|path| std::fs::read(path).unwrap());
             assert!(own.starts_with(&kept) && !kept.is_empty(), "{host} {run} is another");
             compared += 1;
         }
