@@ -1,10 +1,12 @@
 //! A fleet of the real program with a real nats-server, as docs/fleet.md says how it is made: a
 //! hub, two agents on this host, one job between them, and its result in the archive; then all is
-//! ended.
+//! ended. And once more with three nodes while every part is killed and put to sleep: Parquet and a
+//! database hold each pair once.
 //!
 //! The server is that of `cargo xtask truth --setup`, or the system's. Without one it says
 //! `SKIPPED`.
 
+mod kept;
 #[allow(dead_code, reason = "the suite of namespaces uses the rest")]
 mod programs;
 #[path = "../postgres/server.rs"]
@@ -67,6 +69,9 @@ fn main() -> ExitCode {
     let start = Instant::now();
     one_job(&server);
     println!("ok     one_job ({:.1} s)", start.elapsed().as_secs_f64());
+    let start = Instant::now();
+    kept::each_pair_is_kept_once(&server);
+    println!("ok     each_pair_is_kept_once ({:.1} s)", start.elapsed().as_secs_f64());
     ExitCode::SUCCESS
 }
 
@@ -203,8 +208,13 @@ fn agent(sandbox: &Sandbox, name: &str) -> Running {
     sandbox.run(&format!("fleet hub invite {name} --hub hub -o {creds}")).ended(0);
     let twice = sandbox.run(&format!("fleet hub invite {name} --hub hub -o twice.creds")).ended(2);
     assert!(twice.err.contains("E606"), "{}", twice.err);
+    go_on(sandbox, site)
+}
+
+/// An agent with the credentials that it has.
+fn go_on(sandbox: &Sandbox, site: &str) -> Running {
     let (v4, v6) = (Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST);
-    let line = format!("fleet agent --creds {creds} --address {v4} --address {v6}");
+    let line = format!("fleet agent --creds {site}.creds --address {v4} --address {v6}");
     start(sandbox, site, &line)
 }
 

@@ -104,6 +104,17 @@ impl Running {
         }
     }
 
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Leaves what it said until now.
+    pub fn forget(&mut self) {
+        let lines: Vec<String> = self.lines.try_iter().collect();
+        self.said.extend(lines);
+    }
+
     /// Ends it as a service manager does, and expects that it ends well.
     #[track_caller]
     pub fn stop(mut self) {

@@ -92,7 +92,7 @@ fn prepare(token: u64) -> Order {
 }
 
 fn start(token: u64, nonce: Nonce) -> Order {
-    Order::Start(Start { token: Token(token), nonce })
+    Order::Start(Start { token: Token(token), nonce, unix_ns: None })
 }
 
 impl Attacker {

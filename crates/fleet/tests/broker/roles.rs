@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::LocalSet;
 use v6gap_core::fleet::work::Outcome;
-use v6gap_fleet::agent::{self, Files, Options};
+use v6gap_fleet::agent::{self, Files, Offline, Options};
 use v6gap_fleet::coordinator::{self, Told};
 use v6gap_fleet::hub::Hub;
 use v6gap_fleet::sink;
@@ -122,6 +122,7 @@ pub fn options(credentials: PathBuf) -> Options {
         hubs: Vec::new(),
         plaintext: false,
         limits: None,
+        offline: Offline::Finish,
         addresses: vec![std::net::Ipv6Addr::LOCALHOST.into()],
         program: "test".to_owned(),
         features: Vec::new(),
