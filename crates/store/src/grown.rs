@@ -33,13 +33,12 @@ impl Store {
         let path = self.journal_path(id);
         let is_new = !Store::exists(&path);
         let mut file = open_or_make(&path)?;
-        let written = file.seek(SeekFrom::End(0)).and_then(|end| {
-            if end != at {
-                return Err(std::io::Error::other(format!("it has {end} bytes, not {at}")));
-            }
-            file.write_all(bytes)?;
-            file.sync_data()
-        });
+        let end = file.seek(SeekFrom::End(0)).map_err(StoreError::io("look at", &path))?;
+        if end != at {
+            let other = std::io::Error::other(format!("it has {end} bytes, not {at}"));
+            return Err(StoreError::io("add to", &path)(other));
+        }
+        let written = file.write_all(bytes).and_then(|()| file.sync_data());
         match written {
             Ok(()) if is_new => {
                 sync_folder(&folder)?;
