@@ -229,7 +229,10 @@ pub fn live(home: &Path, browser: Chromium) -> Chromium {
     scene.go("/fleet", "fleet-headline");
     let sites = format!("{}.querySelectorAll('tbody th a')", of("fleet-matrix"));
     scene.until(&format!("{sites}.length === 91"));
-    assert_eq!(scene.value(&format!("{sites}[0].getAttribute('href')")), "/fleet?sites=s0,s7");
+    // All paths of that site are equally bad.
+    let first = scene.value(&format!("{sites}[0].getAttribute('href')"));
+    let first = first.as_str().unwrap();
+    assert!(first.starts_with("/fleet?sites=") && first.contains("s7"), "{first}");
     scene.screens("fleet-by-sites");
     scene.value(&format!("{sites}[0].click()"));
     scene.until(&format!("{CELLS}.length === 90"));
