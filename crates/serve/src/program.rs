@@ -147,4 +147,16 @@ mod tests {
         assert!(crashed["why"][0].as_str().unwrap().contains("panicked"));
         assert_eq!(failure("[1]", 1)["code"], Value::Null);
     }
+
+    /// Whoever finds all of them taken waits, and is told so in the end.
+    #[tokio::test(start_paused = true)]
+    async fn there_are_only_so_many_runs_at_a_time() {
+        let program = Program::new(PathBuf::from("/no/such/program"), None);
+        let turns = Arc::clone(&program.turns);
+        let all = turns.acquire_many(RUNS_MAX as u32).await.unwrap();
+        let kind = || async { program.run(&[]).await.unwrap_err().kind() };
+        assert_eq!(kind().await, io::ErrorKind::ResourceBusy);
+        drop(all);
+        assert_eq!(kind().await, io::ErrorKind::NotFound);
+    }
 }
