@@ -8,6 +8,9 @@ use std::path::PathBuf;
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::record::RunId;
 
+/// The page's own, beside that of `serve`: an agent may be on the host of the hub, too.
+const PAGE_PORT: u16 = 4467;
+
 /// Measure between many hosts, all the time
 ///
 /// Agents on the hosts dial out to a hub, which takes two of them at once and never one twice, and
@@ -136,9 +139,9 @@ pub struct HubRunArgs {
     /// Show no page
     #[arg(long, conflicts_with_all = ["port", "listen", "allow_remote"])]
     pub no_page: bool,
-    /// Port of the page; if it is taken, the next that is free [4466]
-    #[arg(short, long, value_name = "PORT")]
-    pub port: Option<u16>,
+    /// Port of the page; if it is taken, the next that is free
+    #[arg(short, long, value_name = "PORT", default_value_t = PAGE_PORT)]
+    pub port: u16,
     /// Address that the page listens on; may be given again [127.0.0.1 and ::1]
     #[arg(long, value_name = "ADDR")]
     pub listen: Vec<IpAddr>,

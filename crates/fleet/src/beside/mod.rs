@@ -34,8 +34,8 @@ pub struct Beside {
 pub struct Page {
     /// Addresses to listen on; this host's own if none are named.
     pub listen: Vec<IpAddr>,
-    /// The port, or the next one that is free; the usual one if none is named.
-    pub port: Option<u16>,
+    /// The port, or the next one that is free.
+    pub port: u16,
     /// Whether others than this computer are let in.
     pub allow_remote: bool,
 }
@@ -70,7 +70,7 @@ impl Beside {
             &folder.join(format!("{}.creds", Role::Operator.word())),
         ));
         words.extend(page.listen.iter().map(|at| OsString::from(format!("--listen={at}"))));
-        words.extend(page.port.map(|port| OsString::from(format!("--port={port}"))));
+        words.push(OsString::from(format!("--port={}", page.port)));
         words.extend(page.allow_remote.then(|| OsString::from("--allow-remote")));
         Some(self.line(folder, words))
     }
@@ -120,7 +120,7 @@ mod tests {
         let hub = Path::new("/srv/hub");
         let page = Page {
             listen: vec!["2001:db8::1".parse().unwrap()],
-            port: Some(80),
+            port: 80,
             allow_remote: true,
         };
         let program = PathBuf::from("v6gap");
