@@ -414,7 +414,7 @@ mod tests {
         let link = Some("link".to_owned());
         assert_eq!(ready(false, vec![coordinator(), coordinator()]), []);
         assert_eq!(ready(false, vec![coordinator(), sink(), sink()]), [None]);
-        assert_eq!(ready(true, vec![page(), coordinator(), sink(), page()]), [link.clone()]);
+        assert_eq!(ready(true, vec![page(), coordinator(), sink(), page()]), vec![link.clone()]);
         assert_eq!(ready(true, vec![coordinator(), sink(), page()]), [link]);
         assert_eq!(ready(true, vec![coordinator(), sink()]), []);
         assert_eq!(ready(true, vec![coordinator(), trouble(), sink()]), [None]);

@@ -179,11 +179,6 @@ impl Store {
         self.look(id).is_some()
     }
 
-    /// The facts of a run; nothing if there is no such run.
-    pub fn header(&self, id: &RunId) -> Option<RunHeader> {
-        self.look(id).map(|entry| entry.header)
-    }
-
     /// The facts of a stored run, without its trials.
     ///
     /// # Errors

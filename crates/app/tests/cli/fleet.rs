@@ -135,7 +135,7 @@ fn the_matrix_has_the_newest_answer_of_each_path() {
         (&answer["verdict"], &answer["effect"][0])
     );
     let text = sandbox.run("fleet matrix --measure rtt --within 1h").ended(0).out;
-    assert!(text.contains("rtt: measured 2 of 3 within 60 min; oldest 2 h."), "{text}");
+    assert!(text.contains("rtt: measured 2 of 3 within 1 h; oldest 2 h."), "{text}");
     sandbox.write("mesh.toml", MESH);
     let text = sandbox.run("fleet matrix --measure rtt --mesh mesh.toml").ended(0).out;
     assert!(text.contains("measured 3 of 6 within 12 h"), "{text}");

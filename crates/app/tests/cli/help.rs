@@ -3,7 +3,7 @@
 use crate::support::Sandbox;
 
 /// Every verb with the verbs below it.
-const VERBS: [&str; 51] = [
+const VERBS: [&str; 52] = [
     "demo",
     "run",
     "watch",

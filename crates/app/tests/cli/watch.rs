@@ -193,7 +193,7 @@ fn what_cannot_be_watched_is_said_before_anything_is() {
     let sandbox = Sandbox::new();
     for (line, said) in [
         ("watch", "TARGET"),
-        ("watch lab-b --every 10s", "not less"),
+        ("watch lab-b --every 10s", "at least 60 s apart"),
         ("watch lab-b --on-change ftp://example.net/", "ftp"),
         ("watch lab-b --budget 5GB", "5 GB/day"),
         ("watch lab-b --quiet always", "Mon-Fri 08:00-18:00"),

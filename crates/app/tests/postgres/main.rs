@@ -9,7 +9,6 @@
 mod asked;
 mod server;
 #[path = "../cli/support.rs"]
-#[expect(dead_code, reason = "the other suite uses the rest")]
 mod support;
 
 use serde_json::Value;
@@ -43,6 +42,9 @@ FROM run AS r ORDER BY r.run";
 /// Where rows lie: one that is written again lies elsewhere.
 const PLACES: &str = "SELECT md5(string_agg(ctid::text, ',' ORDER BY ctid)) AS places FROM pair";
 
+/// What is looked at with a server, and its name.
+type Scenario = (&'static str, fn(&Server));
+
 fn main() {
     let Some(programs) = server::programs() else {
         println!("SKIPPED: no PostgreSQL 15 (cargo xtask truth --setup unpacks it)");
@@ -50,7 +52,7 @@ fn main() {
     };
     let place = Sandbox::new();
     let server = Server::start(programs, place.path("server"));
-    let scenarios: [(&str, fn(&Server)); 5] = [
+    let scenarios: [Scenario; 5] = [
         ("each_pair_is_there_once", each_pair_is_there_once),
         ("who_is_killed_leaves_whole_results", who_is_killed_leaves_whole_results),
         ("queries_say_what_the_program_says", asked::queries_say_what_the_program_says),

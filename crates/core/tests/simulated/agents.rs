@@ -140,7 +140,7 @@ impl World {
         match node.process.up {
             Up::Down => return,
             Up::Asleep => return node.process.inbox.push(event),
-            Up::Up => {}
+            Up::Awake => {}
         }
         let is_order = matches!(&event, Event::Command { command, .. }
             if matches!(command.order, Order::Prepare(_)));
@@ -172,7 +172,7 @@ impl World {
 
     fn step_agent(&mut self, at: usize, event: Event) {
         let (now, bug, node) = (self.now, self.bug, &mut self.agents[at]);
-        if node.process.up != Up::Up {
+        if node.process.up != Up::Awake {
             return;
         }
         let told = node.now(now, bug);

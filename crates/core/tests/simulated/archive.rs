@@ -106,7 +106,7 @@ impl World {
         if self.stream.alive.get(&message) != Some(&self.now) {
             return;
         }
-        if self.sink.process.up != Up::Up || self.sink.cut || self.broker_down {
+        if self.sink.process.up != Up::Awake || self.sink.cut || self.broker_down {
             return self.comes(message, AGAIN_NS);
         }
         self.comes(message, UNHEARD_NS);
@@ -210,7 +210,7 @@ impl World {
     pub fn heal_sink(&mut self) {
         let node = &mut self.sink;
         match node.process.up {
-            Up::Up => return node.process.calm(),
+            Up::Awake => return node.process.calm(),
             Up::Asleep => {}
             Up::Down => node.process.machine = Sink::new(),
         }

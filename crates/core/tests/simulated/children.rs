@@ -100,7 +100,7 @@ impl World {
         self.oracle.begin(process, hosts, &links, &others);
         // Some never end by themselves, and some go wrong.
         let noise = !self.is_calm();
-        if noise && self.random.chance(6) && self.agents[at].process.up == Up::Up {
+        if noise && self.random.chance(6) && self.agents[at].process.up == Up::Awake {
             return;
         }
         let in_ns = self.random.between(2 * SECOND, own_ns);

@@ -76,7 +76,7 @@ impl World {
         match process.up {
             Up::Down => {}
             Up::Asleep => process.inbox.push(event),
-            Up::Up => {
+            Up::Awake => {
                 table.now_ns = self.now;
                 let now = process.clock.now(self.now);
                 let actions = process.machine.step(event, now, table);
@@ -199,7 +199,7 @@ impl World {
     pub fn heal_coordinator(&mut self, at: usize) {
         let (works, node) = (Rc::clone(&self.works), &mut self.coordinators[at]);
         match node.process.up {
-            Up::Up => return node.process.calm(),
+            Up::Awake => return node.process.calm(),
             Up::Asleep => {}
             Up::Down => {
                 node.process.machine = machine(at, node.process.life, &mut self.random);

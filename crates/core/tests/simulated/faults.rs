@@ -149,7 +149,7 @@ impl World {
             Node::Coordinator(_) if self.is_draining() => {}
             Node::Coordinator(at) => self.heal_coordinator(at),
             Node::Agent(at) => match self.agents[at].process.up {
-                Up::Up => self.agents[at].process.calm(),
+                Up::Awake => self.agents[at].process.calm(),
                 Up::Asleep => self.wake_agent(at),
                 Up::Down => self.restart_agent(at),
             },

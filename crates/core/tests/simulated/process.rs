@@ -14,7 +14,7 @@ pub enum Node {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Up {
-    Up,
+    Awake,
     Asleep,
     Down,
 }
@@ -44,13 +44,13 @@ pub struct Process<M, E, A> {
 impl<M, E, A> Process<M, E, A> {
     pub fn new(machine: M, clock: Clock) -> Self {
         let (inbox, left) = (Vec::new(), Vec::new());
-        let (up, life, fuse, wake_ns) = (Up::Up, 0, None, u64::MAX);
+        let (up, life, fuse, wake_ns) = (Up::Awake, 0, None, u64::MAX);
         Process { machine, clock, up, life, inbox, left, fuse, wake_ns }
     }
 
     /// Something happens to it after so many more actions.
     pub fn light(&mut self, actions: u64, trouble: Trouble) {
-        if self.up == Up::Up {
+        if self.up == Up::Awake {
             self.fuse = Some((actions, trouble));
         }
     }
@@ -84,7 +84,7 @@ impl<M, E, A> Process<M, E, A> {
 
     /// It begins anew, or wakes up: what it was about to do, and what came meanwhile.
     pub fn rise(&mut self) -> (Vec<A>, Vec<E>) {
-        self.up = Up::Up;
+        self.up = Up::Awake;
         self.fuse = None;
         (std::mem::take(&mut self.left), std::mem::take(&mut self.inbox))
     }
@@ -96,7 +96,7 @@ impl<M, E, A> Process<M, E, A> {
     /// It wants to be woken at `at_ns`; in how long, if that is earlier than it is anyway.
     pub fn wake_at(&mut self, at_ns: u64, now_ns: u64) -> Option<u64> {
         let at_ns = at_ns.max(now_ns + MS);
-        if self.up != Up::Up || at_ns >= self.wake_ns || at_ns == u64::MAX {
+        if self.up != Up::Awake || at_ns >= self.wake_ns || at_ns == u64::MAX {
             return None;
         }
         self.wake_ns = at_ns;
@@ -109,6 +109,6 @@ impl<M, E, A> Process<M, E, A> {
         if now {
             self.wake_ns = u64::MAX;
         }
-        now && self.up == Up::Up
+        now && self.up == Up::Awake
     }
 }

@@ -209,7 +209,9 @@ async fn come_in(
     loop {
         let link = link.clone();
         // Nobody listens any more once the agent ends.
-        let heard = move |what| drop(link.send(what));
+        let heard = move |what| {
+            let _ = link.send(what);
+        };
         let error = tokio::select! {
             came = connect_heard(&way, heard) => match came {
                 Ok(client) => return Ok(Some(client)),

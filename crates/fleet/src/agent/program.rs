@@ -179,7 +179,7 @@ impl Runner {
         // One of another plan would go beyond what the owner's limits were held against.
         let is_of_plan = |run: &RunId| {
             let header = self.store.header(run);
-            header.is_some_and(|header| plans::takes(&header.plan, &asked))
+            header.is_ok_and(|header| plans::takes(&header.plan, &asked))
         };
         let continued = prepare.continued.clone().filter(is_of_plan);
         let prepare = &Prepare { continued, ..prepare.clone() };

@@ -8,7 +8,8 @@ use async_nats::header::{
     HeaderMap, NATS_BATCH_COMMIT, NATS_BATCH_COMMIT_FINAL, NATS_BATCH_ID, NATS_BATCH_SEQUENCE,
     NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, NATS_MARKER_REASON, NATS_MESSAGE_TTL,
 };
-use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream, StreamMessage};
+use async_nats::jetstream::message::StreamMessage;
+use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream};
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Request};
 use futures_util::{StreamExt, TryStreamExt, stream};

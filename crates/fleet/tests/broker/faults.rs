@@ -55,7 +55,8 @@ fn nodes(fleet: &mut Fleet) {
     let most = Some(MOST_S);
     let follower = |fleet: &Fleet| (fleet.cluster.leader(GRANTS) + 1) % 3;
     let leader = |fleet: &Fleet| fleet.cluster.leader(GRANTS);
-    let choices: [(&dyn Fn(&Fleet) -> usize, &str, &str); 2] = [
+    type Choice<'a> = (&'a dyn Fn(&Fleet) -> usize, &'static str, &'static str);
+    let choices: [Choice<'_>; 2] = [
         (&leader, "the node that leads the grants killed", "the node that leads them asleep"),
         (&follower, "a node that follows killed", "a node that follows asleep"),
     ];

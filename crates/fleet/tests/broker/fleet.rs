@@ -169,7 +169,7 @@ impl Fleet {
         seen("sink", &mut self.sink);
         self.agents.iter_mut().for_each(|(_, process)| seen("agents", process));
         for (what, processes) in &mut self.gone {
-            processes.iter_mut().for_each(|process| seen(*what, process));
+            processes.iter_mut().for_each(|process| seen(what, process));
         }
         ["coordinator", "sink", "agents"].map(|what| all.get(what).copied().unwrap_or(0))
     }

@@ -33,6 +33,9 @@ const OPEN: &str = "ulimit -n 8192 2>/dev/null || ulimit -n $(ulimit -H -n); exe
 /// Set once that many may be open.
 const MAY_OPEN: &str = "V6GAP_MAY_OPEN";
 
+/// What is looked at with a server, and its name.
+type Scenario = (&'static str, fn(&std::path::Path));
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some((process::ROLE, role)) = arguments.split_first().map(|(word, rest)| (&**word, rest))
@@ -49,7 +52,7 @@ fn main() -> ExitCode {
         println!("SKIPPED: no nats-server (cargo xtask truth --setup installs it)");
         return ExitCode::SUCCESS;
     };
-    let scenarios: [(&str, fn(&std::path::Path)); 6] = [
+    let scenarios: [Scenario; 6] = [
         ("attacks", attacks::all),
         ("orders", orders::all),
         ("broken", broken::all),

@@ -131,7 +131,8 @@ fn tell_grants(said: &[Line], phase: &Phase) {
     for line in said.iter().filter(|line| (phase.from_ns..phase.to_ns).contains(&line.at_ns)) {
         let words: Vec<&str> = line.text.split_whitespace().collect();
         if let ["answered", grants, took_ns, "true"] = words[..] {
-            let (grants, took_ns) = (grants.parse().unwrap(), took_ns.parse().unwrap());
+            let (grants, took_ns): (usize, u64) =
+                (grants.parse().unwrap(), took_ns.parse().unwrap());
             took.extend(std::iter::repeat_n(took_ns, grants));
         }
     }

@@ -67,6 +67,7 @@ fn say(what: Told) {
         Told::NoMesh { why, .. } => println!("no-mesh {why}"),
         Told::Came { outcome: Outcome::Measured { .. } | Outcome::Lost, .. }
         | Told::Ready
+        | Told::Heard(_)
         | Told::Applied { .. } => {}
     }
 }

@@ -20,7 +20,6 @@ pub struct Taken(Mutex<File>);
 /// A measurement as it was written down.
 #[derive(Debug, Clone)]
 pub struct Interval {
-    pub job: String,
     pub from: HostName,
     pub to: HostName,
     pub exclusive: bool,
@@ -71,7 +70,6 @@ pub fn read(folder: &Path, died: &BTreeMap<u32, u64>, now_ns: u64) -> Vec<Interv
             match words[..] {
                 ["begin", job, at, from, to, exclusive] => {
                     let interval = Interval {
-                        job: job.to_owned(),
                         from: from.parse().unwrap(),
                         to: to.parse().unwrap(),
                         exclusive: exclusive == "true",
@@ -145,7 +143,6 @@ pub fn longest_gap_ns(all: &[Interval], from_ns: u64, to_ns: u64) -> u64 {
 pub fn finds_what_is_there() {
     let name = |text: &str| text.parse::<HostName>().unwrap();
     let interval = |from: &str, to: &str, exclusive: bool, begin_ns: u64, end_ns: u64| Interval {
-        job: String::new(),
         from: name(from),
         to: name(to),
         exclusive,

@@ -48,8 +48,8 @@ fn line(what: &Told, quiet: bool) -> Option<String> {
         Told::Ready(name) => Some(format!("Ready: {name} takes orders. Ctrl-C stops it.")),
         Told::Does(_) | Told::NoOrder(_) | Told::Gone(_) | Told::Back if quiet => None,
         Told::Gone(unarchived) => Some(format!(
-            "The hub is gone. What was measured is kept until the archive has it; {unarchived} runs \
-             are only here."
+            "The hub is gone. What was measured is kept until the archive has it; {unarchived} \
+             runs are only here."
         )),
         Told::Back => Some("At the hub again.".to_owned()),
         Told::Does(beat) => Some(does(beat)),

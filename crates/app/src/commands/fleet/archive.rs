@@ -10,7 +10,7 @@ use v6gap_core::fleet::names::HostName;
 use v6gap_judge::analysis::summary::Summary;
 use v6gap_judge::matrix::Said;
 use v6gap_store::{Head, Lying, Store, runs_below};
-use v6gap_sys::clock;
+use v6gap_sys::clock::wall_ns;
 
 /// The runs that are asked for, the latest first.
 ///
@@ -45,7 +45,7 @@ pub(super) fn folder(args: &RunsArgs, context: &Context) -> PathBuf {
 
 /// The time of which is told, in ns since the Unix epoch.
 pub(super) fn now_unix_ns(args: &RunsArgs) -> u64 {
-    args.at_unix_ns.unwrap_or_else(clock::wall_ns)
+    args.at_unix_ns.unwrap_or_else(wall_ns)
 }
 
 /// The hosts that a run is between, if it is one of a fleet.

@@ -1,3 +1,5 @@
+//! The coordinator alone: what it does at each event.
+
 use super::*;
 use crate::fleet::grant::{Entry, Leader, NotCommitted, Put, Stage, Value};
 use crate::fleet::id::Nonce;

@@ -96,8 +96,7 @@ impl Asked<'_> {
                 hosts.iter().enumerate().flat_map(of).collect()
             }
             "star" => {
-                let centre = draft.centre.as_ref().map(core::slice::from_ref).unwrap_or_default();
-                let centre = self.hosts("centre", centre);
+                let centre = self.hosts("centre", draft.centre.as_slice());
                 let hosts = self.hosts("hosts", &draft.hosts);
                 if centre.len() > 1 {
                     self.add("centre", "one host is in the middle of a star");

@@ -1,3 +1,5 @@
+//! Messages are read and written as docs/fleet.md has them.
+
 use super::*;
 use crate::fleet::id::{JobId, Nonce, Token, Word};
 use crate::record::RunId;

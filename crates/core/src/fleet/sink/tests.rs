@@ -1,3 +1,5 @@
+//! The sink alone: each part once, and told when it is on the disk.
+
 use super::*;
 use crate::record::RunId;
 use alloc::string::String;

@@ -1,3 +1,5 @@
+//! A visit whose program cannot be started.
+
 use super::super::Tidings;
 use super::super::followed::Followed;
 use super::*;
