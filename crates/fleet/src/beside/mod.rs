@@ -118,11 +118,8 @@ mod tests {
     #[test]
     fn what_runs_beside_a_hub_could_be_typed() {
         let hub = Path::new("/srv/hub");
-        let page = Page {
-            listen: vec!["2001:db8::1".parse().unwrap()],
-            port: 80,
-            allow_remote: true,
-        };
+        let page =
+            Page { listen: vec!["2001:db8::1".parse().unwrap()], port: 80, allow_remote: true };
         let program = PathBuf::from("v6gap");
         let beside = Beside { program, page: Some(page), postgres: Some("url.txt".to_owned()) };
         let page = typed(&beside.page(hub).unwrap());
