@@ -118,7 +118,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 87] = [
     ("scenarios_find_what_they_must", scenarios::hold, Night(300)),
     ("plans_run_end_to_end", presets::run_end_to_end, Night(900)),
     ("commands_of_the_readme_run", readme::runs, Witness(60)),
-    ("a_site_is_as_far_as_the_world_says", probe::finds_the_world, Witness(60)),
+    ("a_site_is_as_far_as_the_world_says", probe::finds_the_world, Night(120)),
     ("an_older_tls_takes_a_round_trip_more", probe::finds_an_older_tls, Night(40)),
     ("phases_are_as_long_as_curl_s", probe::agrees_with_curl, Night(60)),
     ("downloads_have_the_goodput_of_the_line", downloads::have_the_goodput_of_the_line, Night(60)),
