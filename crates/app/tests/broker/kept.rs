@@ -27,7 +27,7 @@ pub fn each_pair_is_kept_once(server: &Path) {
     let sandbox = Sandbox::new();
     let nodes: Vec<String> = (0..3).map(|_| format!("localhost:{}", free())).collect();
     sandbox.run(&format!("fleet hub init hub --nodes {}", nodes.join(","))).ended(0);
-    let line = format!("fleet hub run hub --nats-server {}", server.display());
+    let line = format!("fleet hub run hub --no-page --nats-server {}", server.display());
     let begin = || start(&sandbox, "hub", &line);
     let mut hub = begin();
     hub.until_said("Ready:");

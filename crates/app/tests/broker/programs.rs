@@ -38,9 +38,14 @@ pub fn server() -> Option<PathBuf> {
 
 /// A port that nobody has at this moment.
 pub fn free() -> u16 {
-    let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
-    // Nodes listen to each other 2000 above.
-    listener.local_addr().unwrap().port().min(60_000)
+    loop {
+        let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        // Nodes listen to each other 2000 above.
+        if port <= 60_000 {
+            return port;
+        }
+    }
 }
 
 /// Looks until there is something.
