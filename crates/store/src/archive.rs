@@ -4,6 +4,7 @@
 //! A file appears under its name when it is whole and on the disk, and one that takes the place of
 //! another does so at once: whoever reads finds the one or the other.
 
+use crate::held::Held;
 use crate::layout::own_folder;
 use crate::source::{Named, Source};
 use crate::write::{PARTIAL, lock, make_private, remove_file, sync_folder, write_stored};
@@ -25,7 +26,7 @@ const TABLE: &str = "parquet";
 #[derive(Debug)]
 pub struct Archive {
     folder: PathBuf,
-    _lock: File,
+    _lock: Held,
 }
 
 impl Store {

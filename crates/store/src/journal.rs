@@ -1,9 +1,10 @@
 //! The journal of a run: lines appended and synced, so that a crash costs at most the block it hit.
 
 use crate::StoreError;
+use crate::held::Held;
 use crate::lines::{Next, Room};
 use crate::source::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX, Named, Source};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -14,16 +15,13 @@ use v6gap_sys::disk;
 /// A journal of at least so many bytes is worth several threads.
 const LONG_BYTES: u64 = 1_000_000;
 
-/// How often a journal is tried to be locked: [`is_held`] locks it for some microseconds.
-const LOOKS: usize = 100;
-
 /// Where the last line is looked for first, in bytes before the end.
 const TAIL_BYTES: u64 = 4096;
 
 /// A journal open for appending. While it is open no other process can append.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
+    file: Held,
     path: PathBuf,
     /// Length up to which every line is whole and was synced, in bytes.
     good_bytes: u64,
@@ -35,7 +33,7 @@ impl Journal {
         let mut options = OpenOptions::new();
         let options = disk::private(options.write(true).create_new(true));
         let file = options.open(path).map_err(StoreError::io("create", path))?;
-        Journal { file, path: path.to_owned(), good_bytes: 0 }.locked()
+        Journal::of(file, path)
     }
 
     /// Goes on with a journal that is held, cutting off a line that a crash left unfinished, and
@@ -50,18 +48,12 @@ impl Journal {
     /// Keeps others from writing to it, and neither reads nor changes it.
     pub(crate) fn hold(path: &Path) -> Result<Self, StoreError> {
         let file = Source::open_stored(path)?;
-        Journal { file, path: path.to_owned(), good_bytes: 0 }.locked()
+        Journal::of(file, path)
     }
 
-    fn locked(self) -> Result<Self, StoreError> {
-        for _ in 0..LOOKS {
-            match self.file.try_lock() {
-                Ok(()) => return Ok(self),
-                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
-                Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", &self.path)(e)),
-            }
-        }
-        Err(StoreError::Locked { path: self.path })
+    fn of(file: File, path: &Path) -> Result<Self, StoreError> {
+        let file = Held::take_or_fail(file, path)?;
+        Ok(Journal { file, path: path.to_owned(), good_bytes: 0 })
     }
 
     /// Appends `lines` in one write and waits until they are on the disk.
@@ -387,9 +379,9 @@ mod tests {
         journal.cut().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), good);
         // A file that cannot be written stays as it was, and the error is told.
-        let writable = std::mem::replace(&mut journal.file, File::open(&path).unwrap());
+        let writable = std::mem::replace(&mut *journal.file, File::open(&path).unwrap());
         assert!(journal.append(&[Line::End(Ending::Complete)]).is_err());
-        journal.file = writable;
+        *journal.file = writable;
         journal.append(&[Line::End(Ending::Complete)]).unwrap();
         let expected = [Line::End(Ending::Stopped), Line::End(Ending::Complete)];
         assert_eq!(read_journal(&path).unwrap(), expected);

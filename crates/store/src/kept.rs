@@ -2,10 +2,10 @@
 //! logs of which each line is synced, as an agent's of what it has sent and the archive's of what
 //! came.
 
+use crate::held::Held;
 use crate::source::{JOURNAL_BYTES_MAX, Named, Source};
 use crate::write::{make_private, open_or_make, replace_locked, sync_folder};
 use crate::{Store, StoreError};
-use std::fs::{File, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -16,12 +16,12 @@ const LIST_BYTES_MAX: u64 = 64 << 20;
 #[derive(Debug)]
 pub struct KeptLines {
     path: PathBuf,
-    file: File,
+    file: Held,
     /// Length up to which every line is whole and was synced, in bytes.
     good_bytes: u64,
     /// The file before the last [`KeptLines::replace`], still locked: another process may have
     /// opened it before it lost its name.
-    replaced: Option<File>,
+    replaced: Option<Held>,
 }
 
 impl Store {
@@ -107,13 +107,7 @@ impl KeptLines {
             make_private(folder)?;
         }
         let file = open_or_make(path)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::Locked { path: path.to_owned() });
-            }
-            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
-        }
+        let file = Held::take_or_fail(file, path)?;
         path.parent().map_or(Ok(()), sync_folder)?;
         let mut kept = KeptLines { path: path.to_owned(), file, good_bytes: 0, replaced: None };
         kept.read(take)?;
@@ -159,7 +153,7 @@ impl KeptLines {
                 take(text.trim_end());
             }
         };
-        let good_bytes = whole_lines(&mut BufReader::new(&self.file), &mut give);
+        let good_bytes = whole_lines(&mut BufReader::new(&*self.file), &mut give);
         self.good_bytes = good_bytes.map_err(StoreError::io("read", &self.path))?;
         Ok(())
     }

@@ -12,6 +12,7 @@ mod archive;
 mod claims;
 mod error;
 mod grown;
+mod held;
 mod hosts;
 mod import;
 mod index;

@@ -1,13 +1,14 @@
 //! The log of the watch: lines appended and synced in the folder `watch` beside the runs, one file
 //! for each four weeks, so that what is old can be put away. Whoever watches holds a lock.
 
+use crate::held::Held;
 use crate::journal::line_too_long;
 use crate::lines::{Next, Room, whole_bytes};
 use crate::source::{Named, Source};
 use crate::write::{make_private, sync_folder, write_stored};
 use crate::{Store, StoreError};
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use v6gap_core::record::RecordError;
@@ -34,7 +35,7 @@ pub struct WatchLog {
     /// The file that is written to, with its number and its length up to which every line is whole.
     open: Option<(u64, File, u64)>,
     /// Held as long as this lives.
-    _lock: File,
+    _lock: Held,
 }
 
 /// How far the log was read, file by file.
@@ -60,11 +61,7 @@ impl Store {
         let mut options = OpenOptions::new();
         let options = disk::private(options.write(true).create(true).truncate(false));
         let lock = disk::wary(options, false).open(&path).map_err(StoreError::io("open", &path))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(WatchLog { folder, open: None, _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: folder }),
-            Err(TryLockError::Error(e)) => Err(StoreError::io("lock", &path)(e)),
-        }
+        Ok(WatchLog { _lock: Held::take_or_fail(lock, &folder)?, folder, open: None })
     }
 
     /// Gives each entry of the log that may be of `since_unix_ns` or later, in their order; some

@@ -1,10 +1,11 @@
 //! Files that are written: whole or not at all, under a name that nobody could have prepared, and
 //! within the store readable by their owner alone.
 
+use crate::held::Held;
 use crate::source::Source;
 use crate::{Store, StoreError};
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use v6gap_sys::{disk, entropy};
@@ -109,27 +110,21 @@ pub(crate) fn open_or_make(path: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// Keeps other processes from what the file at `path` stands for while it is open; nothing if
-/// another one keeps it.
-pub(crate) fn lock(path: &Path) -> Result<Option<File>, StoreError> {
-    let file = open_or_make(path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(e)) => Err(StoreError::io("lock", path)(e)),
-    }
+/// Keeps other processes from what the file at `path` stands for; nothing if another one keeps it.
+pub(crate) fn lock(path: &Path) -> Result<Option<Held>, StoreError> {
+    Held::take(open_or_make(path)?, path)
 }
 
 /// Puts a file of the store with that content in the place of the one at `path`, and gives it open
 /// and locked, which it is before it has the name. Whoever calls syncs the folder.
-pub(crate) fn replace_locked(path: &Path, content: &[u8]) -> Result<File, StoreError> {
+pub(crate) fn replace_locked(path: &Path, content: &[u8]) -> Result<Held, StoreError> {
     let partial = partial(path)?;
     let mut options = OpenOptions::new();
     let made = disk::private(options.read(true).write(true).create_new(true)).open(&partial);
-    let mut file = made.map_err(StoreError::io("write", &partial))?;
+    let file = made.map_err(StoreError::io("write", &partial))?;
+    let mut file = Held::take_or_fail(file, &partial)?;
     let written = file
-        .lock()
-        .and_then(|()| file.write_all(content))
+        .write_all(content)
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&partial, path));
     if let Err(error) = written {

@@ -1,12 +1,13 @@
 //! The file of an index: read by several threads, and written by one process at a time.
 
 use super::{INDEX, Row};
+use crate::held::Held;
 use crate::lines::{Next, Room, whole_bytes};
 use crate::source::{Named, Source};
 use crate::summary;
 use crate::write::{PARTIAL, lock, open_or_make, remove_file, write_pieces};
 use crate::{Head, Store, StoreError};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -126,7 +127,7 @@ fn read_part(path: &Path, range: Range<u64>, bytes: u64, keep: Keep<'_>) -> Opti
 
 impl Store {
     /// Keeps others from writing to the index while the file is open; nothing if another does.
-    pub(crate) fn lock_index(&self) -> Result<Option<File>, StoreError> {
+    pub(crate) fn lock_index(&self) -> Result<Option<Held>, StoreError> {
         let Some(mut file) = lock(&self.data().join(LOCK))? else { return Ok(None) };
         // For those who wait. It may be held without, on a disk that is full.
         let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
@@ -137,7 +138,7 @@ impl Store {
     ///
     /// # Errors
     /// If another process writes to it all the time.
-    pub(crate) fn lock_index_within(&self, wait_ns: u64) -> Result<File, StoreError> {
+    pub(crate) fn lock_index_within(&self, wait_ns: u64) -> Result<Held, StoreError> {
         let end_ns = clock::now_ns().saturating_add(wait_ns);
         loop {
             if let Some(file) = self.lock_index()? {
