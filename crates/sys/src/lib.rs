@@ -29,6 +29,7 @@ pub mod perf;
 pub mod placed;
 pub mod secrets;
 pub mod socket;
+pub mod stop;
 pub mod term;
 pub mod thread;
 #[cfg(target_os = "linux")]

@@ -56,6 +56,7 @@ const MAY: [(&str, &[&str]); 8] = [
             "entropy",
             "host::memory",
             "secrets",
+            "stop",
             "term",
         ],
     ),

@@ -12,10 +12,9 @@ use crate::session;
 use crate::settings::Settings;
 use lines::Lines;
 use log::Log;
-use signal_hook::consts::{SIGINT, SIGTERM};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::wire::stamp;
 use v6gap_core::wire::whereabouts::ADDRESSES_MAX;
@@ -26,6 +25,7 @@ use v6gap_perform::serve::{
 };
 use v6gap_perform::tool;
 use v6gap_sys::clock::now_ns;
+use v6gap_sys::stop::signalled;
 
 /// Serves until stopped, or until one session is over.
 ///
@@ -38,11 +38,7 @@ pub fn execute(args: &ServeArgs, settings: &Settings) -> Result<Outcome, Failure
     }
     let options = options(args)?;
     let server = Server::bind(&options).map_err(|e| bind_failure(&e, args))?;
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|e| Failure::unexpected(format!("cannot watch for Ctrl-C: {e}")))?;
-    }
+    let stop = signalled(None).map_err(|e| session::unwatched(&e))?;
     let style = settings.output.results;
     let log = Log::start(move |text| output::to_stdout(&output::fit(&style, text)))
         .map_err(|e| Failure::unexpected(format!("cannot start a thread for the log: {e}")))?;

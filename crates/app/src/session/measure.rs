@@ -8,7 +8,6 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
 use crate::target::RunOptions;
-use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::host::names::VIEW;
@@ -16,6 +15,7 @@ use v6gap_core::plan::Plan;
 use v6gap_core::record::{Ending, Line, RunId};
 use v6gap_perform::turn::Turn;
 use v6gap_perform::{Captured, Job, Place, perform};
+use v6gap_sys::stop::{Stopper, signalled};
 
 /// Measures in the `turn` of this host and says what came out.
 ///
@@ -147,15 +147,20 @@ fn stoppable(result: &ResultArgs) -> Result<Arc<AtomicBool>, Failure> {
 /// # Errors
 /// If the system does not let the program watch for it.
 pub fn interruptible() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let status = Outcome::Interrupted as i32;
-    for signal in [SIGINT, SIGTERM] {
-        let again = Arc::clone(&stop);
-        signal_hook::flag::register_conditional_shutdown(signal, status, again)
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .map_err(|e| Failure::unexpected(format!("cannot watch for Ctrl-C: {e}")))?;
-    }
-    Ok(stop)
+    signalled(Some(Outcome::Interrupted as i32)).map_err(|e| unwatched(&e))
+}
+
+/// The same for what is idle most of the time: whoever waits is told of it.
+///
+/// # Errors
+/// As [`interruptible`].
+pub fn stopper() -> Result<Stopper, Failure> {
+    Stopper::by_signals(Some(Outcome::Interrupted as i32)).map_err(|e| unwatched(&e))
+}
+
+/// Nobody can be told of Ctrl-C.
+pub fn unwatched(error: &std::io::Error) -> Failure {
+    Failure::unexpected(format!("cannot watch for Ctrl-C: {error}"))
 }
 
 /// The program that started this one lets go of it by closing its input, also by ending.

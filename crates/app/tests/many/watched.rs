@@ -8,7 +8,6 @@
 use crate::support::Sandbox;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use v6gap_core::watch::Watch;
 use v6gap_core::watch::check::check;
@@ -20,6 +19,7 @@ use v6gap_report::changes::event_json;
 use v6gap_report::metrics::text;
 use v6gap_serve::Page;
 use v6gap_store::Store;
+use v6gap_sys::stop::Stopper;
 
 /// Visits, and those after which it should not grow any more: by then each question of the one path
 /// that is measured has had more visits than are remembered of it.
@@ -128,7 +128,7 @@ pub fn stays_flat() -> bool {
     let store = Store::at(&sandbox.path(""));
     let program = program(&sandbox);
     let mut metrics = always::metrics(&described(), &store).unwrap();
-    let (page, stop, begun) = (Page::default(), AtomicBool::new(false), Instant::now());
+    let (page, stop, begun) = (Page::default(), Stopper::default(), Instant::now());
     let mut seen = Seen::default();
     // As the program does it.
     let mut told = |tidings: &Tidings<'_>| {
@@ -147,7 +147,9 @@ pub fn stays_flat() -> bool {
             Tidings::Rests(_) => return,
         }
         page.put(text(&metrics));
-        stop.store(seen.visits >= VISITS, Ordering::Relaxed);
+        if seen.visits >= VISITS {
+            stop.stop();
+        }
     };
     let to = Hearer::Program(PathBuf::from("true"), Vec::new());
     let on_change = Some(OnChange { to, document: event_json });

@@ -8,6 +8,7 @@
 
 pub mod fleet;
 pub mod followed;
+mod heard;
 pub mod history;
 pub mod log;
 pub mod teller;
@@ -15,11 +16,10 @@ mod visit;
 
 use crate::facts::this_host;
 use followed::Followed;
+use heard::Ears;
 use std::io;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use teller::{OnChange, Teller};
 use v6gap_core::watch::known::Known;
 use v6gap_core::watch::log::{Logged, Watching};
@@ -29,12 +29,11 @@ use v6gap_core::watch::said::Expected;
 use v6gap_core::watch::{DAY_NS, Kind, Moment, Watch, WatchedPath};
 use v6gap_judge::changes::Event;
 use v6gap_store::{Reached, Store, StoreError, WatchLog};
+use v6gap_sys::stop::Stopper;
 use v6gap_sys::{apart, clock};
 
-/// How soon a stop is noticed, in ns; nothing else is done as often.
-const TURN_NS: u64 = 500_000_000;
-
-/// The wall clock is looked at so often, as it may be set, in ns.
+/// The wall clock is looked at so often, as it may be set, in ns. A watch wakes for nothing else
+/// between two visits: something else may be measured on this host.
 const LOOK_NS: u64 = 60_000_000_000;
 
 /// How far back a watch looks when it is begun, in ns.
@@ -153,7 +152,7 @@ pub fn metrics(watch: &Watch, store: &Store) -> Result<Metrics, StoreError> {
     Ok(metrics)
 }
 
-/// Watches until `stop` is set, which ends a visit after its present block. `program` is the file
+/// Watches until it is stopped, which ends a visit after its present block. `program` is the file
 /// of this program; `told` hears what happens, and whoever `on_change` names what changes.
 ///
 /// # Errors
@@ -164,7 +163,7 @@ pub fn watch(
     store: &Store,
     on_change: Option<OnChange>,
     told: &mut dyn FnMut(&Tidings<'_>),
-    stop: &AtomicBool,
+    stop: &Stopper,
 ) -> Result<(), WatchTrouble> {
     let log = store.open_watch_log()?;
     let expected = expected(&watch, program)?;
@@ -173,7 +172,8 @@ pub fn watch(
         expected.iter().map(|of| (of.path, of.kind, of.expected.bytes)).collect();
     let machine = Machine::new(watch, &bytes, known, &this_host().name, now());
     let teller = on_change.map(Teller::start).transpose().map_err(WatchTrouble::Teller)?;
-    let mut going = Going { machine, expected, program, log, followed, teller, told, stop };
+    let ears = Ears::new(stop);
+    let mut going = Going { machine, expected, program, log, followed, teller, told, ears, stop };
     going.keep()?;
     let ended = going.go_on();
     let kept = going.end_telling();
@@ -217,7 +217,8 @@ struct Going<'a> {
     followed: Followed,
     teller: Option<Teller>,
     told: &'a mut dyn FnMut(&Tidings<'_>),
-    stop: &'a AtomicBool,
+    ears: Ears,
+    stop: &'a Stopper,
 }
 
 impl Going<'_> {
@@ -225,7 +226,7 @@ impl Going<'_> {
         let mut rests = None;
         loop {
             self.hear();
-            let action = self.machine.next(now(), self.stopped());
+            let action = self.machine.next(now(), self.stop.is_stopped());
             self.keep()?;
             match action {
                 Action::Start(visit) => {
@@ -244,10 +245,6 @@ impl Going<'_> {
                 Action::Visiting | Action::End => return Ok(()),
             }
         }
-    }
-
-    fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
     }
 
     /// Stores what happened, and tells it then.
@@ -280,14 +277,10 @@ impl Going<'_> {
 
     /// Waits until that time, or until somebody stops it or the clock has to be looked at.
     fn rest(&self, until_unix_ns: u64) {
-        let left_ns = until_unix_ns.saturating_sub(clock::wall_ns()).min(LOOK_NS);
-        let end_ns = clock::now_ns().saturating_add(left_ns);
-        loop {
-            let left_ns = end_ns.saturating_sub(clock::now_ns());
-            if left_ns == 0 || self.stopped() {
-                return;
-            }
-            clock::rest(Duration::from_nanos(left_ns.min(TURN_NS)));
+        // A stop that was heard in a visit is not heard again.
+        if !self.stop.is_stopped() {
+            let left_ns = until_unix_ns.saturating_sub(clock::wall_ns());
+            let _ = self.ears.next(left_ns.min(LOOK_NS));
         }
     }
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 use v6gap_core::family::Family;
 use v6gap_core::watch::log::{About, Notified};
 use v6gap_judge::changes::{Event, What};
+use v6gap_sys::stop::Stopper;
 use v6gap_sys::{apart, clock};
 use v6gap_visit::{Site, post};
 
@@ -32,9 +33,6 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 /// What waits when the watch ends has so much time, in ns, and one try each.
 const GRACE_NS: u64 = 10_000_000_000;
-
-/// How soon the end of the watch is noticed in a pause.
-const LOOK: Duration = Duration::from_millis(200);
 
 /// The watch goes on.
 const GOES_ON: u64 = u64::MAX;
@@ -125,6 +123,8 @@ pub(super) struct Teller {
     lost: Vec<Notified>,
     /// When all ends, by the monotonic clock in ns, or [`GOES_ON`].
     end_ns: Arc<AtomicU64>,
+    /// Ends a pause then.
+    over: Stopper,
     thread: JoinHandle<()>,
 }
 
@@ -141,10 +141,11 @@ impl Teller {
         let OnChange { to, document } = on_change;
         let (line, waiting) = sync_channel(WAITING_MAX);
         let (tells, came) = channel();
-        let end_ns = Arc::new(AtomicU64::new(GOES_ON));
-        let work = Work { to, waiting, tells, end_ns: end_ns.clone(), pause_ns };
+        let (end_ns, over) = (Arc::new(AtomicU64::new(GOES_ON)), Stopper::default());
+        let work =
+            Work { to, waiting, tells, end_ns: end_ns.clone(), over: over.clone(), pause_ns };
         let thread = Builder::new().spawn(move || work.go_on())?;
-        Ok(Teller { document, line, came, lost: Vec::new(), end_ns, thread })
+        Ok(Teller { document, line, came, lost: Vec::new(), end_ns, over, thread })
     }
 
     /// Puts an event in line, without waiting.
@@ -171,8 +172,9 @@ impl Teller {
 
     /// Has what waits told in the time that is left, and says what became of it.
     pub(super) fn end(self) -> Vec<Notified> {
-        let Teller { line, came, lost, end_ns, thread, .. } = self;
+        let Teller { line, came, lost, end_ns, over, thread, .. } = self;
         end_ns.store(clock::now_ns().saturating_add(GRACE_NS), Ordering::Relaxed);
+        over.stop();
         drop(line);
         // A thread that panicked has told what it could.
         let _ = thread.join();
@@ -193,6 +195,7 @@ struct Work {
     waiting: Receiver<Waiting>,
     tells: Sender<Notified>,
     end_ns: Arc<AtomicU64>,
+    over: Stopper,
     pause_ns: u64,
 }
 
@@ -220,7 +223,10 @@ impl Work {
                 Err(why) if tries == TRIES_MAX || self.end_ns() != GOES_ON => {
                     return (tries, Some(why));
                 }
-                Err(_) => self.rest(pause_ns),
+                Err(_) => {
+                    // The end of the watch ends the pause, too.
+                    let _ = self.over.rest(Duration::from_nanos(pause_ns));
+                }
             }
             pause_ns = pause_ns.saturating_mul(2);
         }
@@ -229,18 +235,6 @@ impl Work {
 
     fn end_ns(&self) -> u64 {
         self.end_ns.load(Ordering::Relaxed)
-    }
-
-    /// A pause, which the end of the watch ends.
-    fn rest(&self, pause_ns: u64) {
-        let until_ns = clock::now_ns().saturating_add(pause_ns);
-        loop {
-            let left_ns = until_ns.saturating_sub(clock::now_ns());
-            if left_ns == 0 || self.end_ns() != GOES_ON {
-                return;
-            }
-            clock::rest(Duration::from_nanos(left_ns).min(LOOK));
-        }
     }
 }
 

@@ -1,12 +1,8 @@
 //! One visit: this program in a process of its own, heard until it ends.
 
-use super::{Going, OfPath, TURN_NS, WatchTrouble, now};
-use std::io::{BufRead, BufReader};
+use super::heard::{Ears, Heard};
+use super::{Going, OfPath, WatchTrouble, now};
 use std::path::Path;
-use std::process::ChildStdout;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread::Builder;
-use std::time::Duration;
 use v6gap_core::watch::log::Outcome;
 use v6gap_core::watch::machine::Visit;
 use v6gap_core::watch::said::{Came, Expected, How, Said};
@@ -24,12 +20,17 @@ const PATIENCE_NS: u64 = 180_000_000_000;
 /// How long it may take to stop, in ns, before it is ended.
 const STOP_NS: u64 = 60_000_000_000;
 
+/// By how much that may be late, in ns; one that does not end is ended anew as often.
+const TURN_NS: u64 = 500_000_000;
+
 /// A process that makes a visit, on its way to its end.
 struct Process {
     apart: Apart,
     /// When it is asked to stop, and when it is ended, by the monotonic clock.
     stop_at_ns: u64,
     end_at_ns: u64,
+    /// Whether it was asked to stop.
+    is_asked: bool,
     /// Whether it was asked to because it took too long.
     is_late: bool,
 }
@@ -44,19 +45,18 @@ impl Going<'_> {
         let trouble = |source| WatchTrouble::Program { program: self.program.to_owned(), source };
         // Processes are short for a moment, or a package puts another program in its place: the
         // next visit is begun all the same.
-        let (apart, heard) = match start(self.program, &words) {
-            Ok(started) => started,
+        let apart = match start(self.program, &words, &self.ears) {
+            Ok(apart) => apart,
             Err(source) => return Ok(Came::failed(trouble(source).to_string())),
         };
         let now_ns = clock::now_ns();
         // A run may take twice its time where its rounds are long.
         let stop_at_ns = now_ns.saturating_add(2 * time_ns + PATIENCE_NS);
-        let end_at_ns = stop_at_ns.saturating_add(STOP_NS);
-        let mut process = Process { apart, stop_at_ns, end_at_ns, is_late: false };
+        let mut process = Process::new(apart, stop_at_ns);
         let mut said = Said::new(&self.expected_of(visit));
         loop {
-            match heard.recv_timeout(Duration::from_nanos(TURN_NS)) {
-                Ok(line) => {
+            match self.ears.next(process.left_ns()) {
+                Some(Heard::Line(line)) => {
                     let is_named = said.run().is_some();
                     said.line(&line);
                     if let Some(run) = said.run().filter(|_| !is_named) {
@@ -64,10 +64,10 @@ impl Going<'_> {
                         self.keep()?;
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+                Some(Heard::Over) => break,
+                Some(Heard::Stopped) | None => {}
             }
-            process.look(self.stopped());
+            process.look(self.stop.is_stopped());
         }
         let is_late = process.is_late;
         let exit = process
@@ -90,11 +90,23 @@ impl Going<'_> {
 }
 
 impl Process {
+    fn new(apart: Apart, stop_at_ns: u64) -> Self {
+        let end_at_ns = stop_at_ns.saturating_add(STOP_NS);
+        Process { apart, stop_at_ns, end_at_ns, is_asked: false, is_late: false }
+    }
+
+    /// How long it need not be looked at if nothing is heard, in ns.
+    fn left_ns(&self) -> u64 {
+        let due_ns = if self.is_asked { self.end_at_ns } else { self.stop_at_ns };
+        due_ns.saturating_sub(clock::now_ns()).max(TURN_NS)
+    }
+
     /// Asks it to stop if it is time to, or `stopped` says so; ends it if it does not.
     fn look(&mut self, stopped: bool) {
         let now_ns = clock::now_ns();
         self.is_late |= !stopped && now_ns >= self.stop_at_ns;
         if stopped || self.is_late {
+            self.is_asked = true;
             self.apart.stop();
             self.end_at_ns = self.end_at_ns.min(now_ns.saturating_add(STOP_NS));
         }
@@ -104,11 +116,11 @@ impl Process {
     }
 }
 
-/// Starts the program, with its lines as they come.
-fn start(program: &Path, words: &[String]) -> std::io::Result<(Apart, Receiver<String>)> {
+/// Starts the program, and has its lines heard as they come.
+fn start(program: &Path, words: &[String], ears: &Ears) -> std::io::Result<Apart> {
     let (mut apart, output) = apart::start(program, words)?;
-    match listen(output) {
-        Ok(heard) => Ok((apart, heard)),
+    match ears.listen(output) {
+        Ok(()) => Ok(apart),
         Err(error) => {
             apart.kill();
             // The system tells of it or has forgotten it.
@@ -116,22 +128,6 @@ fn start(program: &Path, words: &[String]) -> std::io::Result<(Apart, Receiver<S
             Err(error)
         }
     }
-}
-
-/// The lines of a process as they come, to its end.
-fn listen(output: ChildStdout) -> std::io::Result<Receiver<String>> {
-    let (says, heard) = channel();
-    let read = move || {
-        for line in BufReader::new(output).lines() {
-            // What is no text is no event either, and nobody listens any more after the end.
-            let Ok(line) = line else { break };
-            if says.send(line).is_err() {
-                break;
-            }
-        }
-    };
-    Builder::new().spawn(read)?;
-    Ok(heard)
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ fn go_on(args: &WatchedArgs, context: &Context) -> Result<Outcome, Failure> {
         output::to_stdout(&unit::text(&program, args, &context.typed)?);
         return Ok(Outcome::Done);
     }
-    let stop = session::interruptible()?;
+    let stop = session::stopper()?;
     let listen = watch.listen.map(|listen| Told::start(listen, &watch, &context.store));
     let mut metrics = listen.transpose()?;
     let mut lines = Lines::default();

@@ -3,13 +3,13 @@
 use super::super::Tidings;
 use super::super::followed::Followed;
 use super::*;
-use std::sync::atomic::AtomicBool;
 use v6gap_core::watch::check::check;
 use v6gap_core::watch::draft::{Draft, PathDraft, VERSION};
 use v6gap_core::watch::known::Known;
 use v6gap_core::watch::machine::{Action, Machine};
 use v6gap_core::watch::{DAY_NS, Moment};
 use v6gap_store::Store;
+use v6gap_sys::stop::Stopper;
 
 #[test]
 fn a_visit_that_cannot_be_started_is_counted_and_the_watch_goes_on() {
@@ -27,7 +27,7 @@ fn a_visit_that_cannot_be_started_is_counted_and_the_watch_goes_on() {
     let Action::Wait(due_unix_ns) = machine.next(start, false) else { panic!("it waits") };
     let due = Moment { unix_ns: due_unix_ns, ..start };
     let Action::Start(visit) = machine.next(due, false) else { panic!("it is due") };
-    let (stop, mut told) = (AtomicBool::new(false), |_: &Tidings<'_>| {});
+    let (stop, mut told) = (Stopper::default(), |_: &Tidings<'_>| {});
     let mut going = Going {
         machine,
         expected: Vec::new(),
@@ -36,6 +36,7 @@ fn a_visit_that_cannot_be_started_is_counted_and_the_watch_goes_on() {
         followed: Followed::default(),
         teller: None,
         told: &mut told,
+        ears: Ears::new(&stop),
         stop: &stop,
     };
     let came = going.visit(&visit).unwrap();
