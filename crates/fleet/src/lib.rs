@@ -40,37 +40,22 @@ pub use v6gap_core::fleet::metrics::Metrics;
 pub use v6gap_core::fleet::work::Outcome as Ended;
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use tokio::sync::watch;
+use v6gap_sys::stop::Stopper;
 
 /// What says when to end.
 pub type Stop = watch::Receiver<bool>;
 
-/// How often it is looked whether somebody wants it to end.
-const LOOK: Duration = Duration::from_millis(100);
-
 /// Performs a part of a fleet in this thread; `perform` is handed what says when to end, which it
-/// does once `stop` is set.
+/// does once `stop` is stopped.
 ///
 /// # Errors
 /// If the system has no descriptors left.
-pub fn block_on<T>(stop: &Arc<AtomicBool>, perform: impl AsyncFnOnce(Stop) -> T) -> io::Result<T> {
+pub fn block_on<T>(stop: &Stopper, perform: impl AsyncFnOnce(Stop) -> T) -> io::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    Ok(runtime.block_on(async {
-        let (says, hears) = watch::channel(false);
-        let looks = async {
-            while !stop.load(Ordering::Relaxed) {
-                tokio::time::sleep(LOOK).await;
-            }
-            // Whoever hears it no more has ended.
-            let _ = says.send(true);
-            std::future::pending::<T>().await
-        };
-        tokio::select! {
-            done = perform(hears) => done,
-            never = looks => never,
-        }
-    }))
+    let (says, hears) = watch::channel(false);
+    stop.then(move || {
+        says.send_replace(true);
+    });
+    Ok(runtime.block_on(perform(hears)))
 }

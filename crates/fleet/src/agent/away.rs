@@ -67,6 +67,13 @@ impl Away {
         }
     }
 
+    /// When to ask whether anything is to be ended, by the clock of deadlines in ns; none if nothing
+    /// will be.
+    pub(super) fn wake_ns(&self) -> Option<u64> {
+        let ends = self.offline == Offline::Stop && !self.is_long;
+        self.since_ns.filter(|_| ends).map(|since| since.saturating_add(SHORT_NS + 1))
+    }
+
     /// Whether what is measured is to be ended now, once for each time that the hub is gone.
     pub(super) fn ends(&mut self, now_ns: u64) -> bool {
         let long = self.since_ns.is_some_and(|since| now_ns.saturating_sub(since) > SHORT_NS);
@@ -108,12 +115,15 @@ mod tests {
             assert_eq!(away.link(Link::Refused, begin_ns + 1), None);
             assert_eq!(away.link(Link::Gone, begin_ns + 2), None);
             assert!(away.is_it() && !away.ends(begin_ns + SHORT_NS));
+            assert_eq!(away.wake_ns(), Some(begin_ns + SHORT_NS + 1));
             assert!(away.ends(begin_ns + SHORT_NS + 1) && !away.ends(begin_ns + SHORT_NS + 2));
+            // What is ended once is not waited for.
+            assert_eq!(away.wake_ns(), None);
             assert_eq!(away.link(Link::There, begin_ns + 2 * SHORT_NS), Some(Change::Back));
             assert!(!away.is_it() && !away.ends(begin_ns + 3 * SHORT_NS));
         }
         let mut away = Away::new(Offline::Finish);
         away.link(Link::Gone, 0);
-        assert!(!away.ends(SHORT_NS + 1));
+        assert!(away.wake_ns().is_none() && !away.ends(SHORT_NS + 1));
     }
 }

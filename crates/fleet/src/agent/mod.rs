@@ -33,8 +33,17 @@ use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::subject;
 use v6gap_sys::clock;
 
-/// How often the disk, the owner's limits and what else is measured here are looked at.
-const LOOK: Duration = Duration::from_secs(5);
+/// How old may be what is known of the disk, of the owner's limits and of what else is measured
+/// here, in ns, when something happens. Nobody wakes up for that: it is looked at before an order is
+/// obeyed, a result is sent or a heartbeat says it.
+const FRESH_NS: u64 = 5_000_000_000;
+
+/// While it has something measured it wakes as often as that, in ns, since no timer goes on while a
+/// host sleeps: what its time is over for is then ended soon.
+const BUSY_NS: u64 = 5_000_000_000;
+
+/// Pause before a hub that is not there is tried again.
+const AGAIN: Duration = Duration::from_secs(5);
 
 /// What measures for an agent. Whatever it begins says how it ends by one [`Event::Ended`], and
 /// dies with the agent.
@@ -122,6 +131,8 @@ struct Going<'a, M> {
     is_busy: bool,
     /// Whether it was looked what is to be known of this host; before, it is closed.
     has_looked: bool,
+    /// When that was the last time, by the clock of deadlines in ns.
+    looked_ns: u64,
     away: Away,
     letter: &'a Letter,
     /// Who is told that this agent is let in no more.
@@ -185,6 +196,7 @@ pub async fn go_on<M: Measures>(
         told,
         is_busy: false,
         has_looked: false,
+        looked_ns: 0,
         away: Away::new(options.offline),
         letter: &letter,
         ends,
@@ -224,7 +236,7 @@ async fn come_in(
         }
         told(Told::Waits(error.to_string()));
         tokio::select! {
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(AGAIN) => {}
             () = stopped(stop) => return Ok(None),
         }
     }
@@ -240,14 +252,13 @@ impl<M: Measures> Going<'_, M> {
         mut listened: Listened,
         mut stop: watch::Receiver<bool>,
     ) -> Result<(), FleetError> {
-        let mut look = tokio::time::interval(LOOK);
         // The last of them opens it.
         for event in self.look() {
             self.has_looked = matches!(event, Event::Limits(_));
             self.take(event).await?;
         }
         loop {
-            let wait_ns = self.machine.wake_ns().saturating_sub(now().ns);
+            let wait = tokio::time::sleep(Duration::from_nanos(self.left_ns(now().ns)));
             let events = tokio::select! {
                 order = listened.orders.next() => match order {
                     Some(message) => self.order(&message.payload).into_iter().collect(),
@@ -260,14 +271,20 @@ impl<M: Measures> Going<'_, M> {
                 Some(event) = listened.heard.recv() => vec![event],
                 Some(link) = listened.links.recv() => self.link(link).into_iter().collect(),
                 Some(why) = listened.ends.recv() => return Err(why),
-                _ = look.tick() => self.look(),
-                () = tokio::time::sleep(Duration::from_nanos(wait_ns)) => vec![Event::Time],
+                () = wait => vec![Event::Time],
                 () = stopped(&mut stop) => return Ok(()),
             };
-            for event in events {
+            for event in self.known_now(now().ns).into_iter().chain(events) {
                 self.take(event).await?;
             }
         }
+    }
+
+    /// How long nothing has to be done if nothing happens, in ns.
+    fn left_ns(&self, now_ns: u64) -> u64 {
+        let wake_ns = self.away.wake_ns().into_iter().fold(self.machine.wake_ns(), u64::min);
+        let most_ns = if self.is_busy { BUSY_NS } else { u64::MAX };
+        wake_ns.saturating_sub(now_ns).min(most_ns)
     }
 
     async fn take(&mut self, event: Event) -> Result<(), FleetError> {
@@ -315,14 +332,23 @@ impl<M: Measures> Going<'_, M> {
         }
     }
 
+    /// What is to be known before anything else is done.
+    fn known_now(&mut self, now_ns: u64) -> Vec<Event> {
+        // Nothing is begun while something is measured, so that nobody need look meanwhile.
+        let is_fresh = now_ns.saturating_sub(self.looked_ns) < FRESH_NS;
+        let known = if is_fresh || self.is_busy { Vec::new() } else { self.look() };
+        let abandoned = self.away.ends(now_ns).then_some(Event::Abandoned);
+        abandoned.into_iter().chain(known).collect()
+    }
+
     /// What is to be known of this host at this moment, the owner's limits last.
     fn look(&mut self) -> Vec<Event> {
+        self.looked_ns = now().ns;
         let limits = self.files.limits(self.options.limits.as_deref());
         // What the agent itself has measured is not somebody else's.
         let taken = !self.is_busy && self.measures.is_taken();
-        let abandoned = self.away.ends(now().ns).then_some(Event::Abandoned);
-        let known = [Event::Disk(self.files.free_bytes()), Event::Taken(taken)];
-        abandoned.into_iter().chain(known).chain([Event::Limits(limits)]).collect()
+        // First what keeps results from being sent.
+        vec![Event::Taken(taken), Event::Disk(self.files.free_bytes()), Event::Limits(limits)]
     }
 
     async fn act(&mut self, action: Action) -> Result<(), FleetError> {

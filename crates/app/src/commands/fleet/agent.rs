@@ -15,7 +15,7 @@ use v6gap_fleet::{Heartbeat, State};
 /// If the credentials cannot be used, the hub refuses, or the disk is full.
 pub fn execute(args: &FleetAgentArgs, context: &Context) -> Result<Outcome, Failure> {
     let program = std::env::current_exe().map_err(|e| Failure::unexpected(e.to_string()))?;
-    let stop = session::interruptible()?;
+    let stop = session::stopper()?;
     let files = Files::open(&context.store)?;
     let measures = Program::new(&program, &context.store, &files, context.locks_folder());
     let options = Options {

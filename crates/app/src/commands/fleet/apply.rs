@@ -41,7 +41,7 @@ pub fn once(args: &FleetRunArgs) -> Result<Outcome, Failure> {
     let (text, mesh) = read(&args.mesh)?;
     let plans = plans(&mesh, args.mesh.parent().unwrap_or(Path::new("")))?;
     let applied = Applied { v6gap: 1, mesh: text, plans, afresh: true };
-    let stop = session::interruptible()?;
+    let stop = session::stopper()?;
     let mut told = |done: usize, all: usize| {
         output::to_stdout(&format!("{done} of {all} paths were measured."));
     };

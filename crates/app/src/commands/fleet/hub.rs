@@ -75,7 +75,7 @@ fn revoke(args: &HubRevokeArgs) -> Result<Outcome, Failure> {
 fn run(args: &HubRunArgs, style: &Style) -> Result<Outcome, Failure> {
     let hub = Hub::open(&args.folder)?;
     let beside = beside(args)?;
-    let stop = session::interruptible()?;
+    let stop = session::stopper()?;
     let node = args.node.map(|node| usize::from(node) - 1);
     let (asks, asked) = supervise::asks();
     if beside.page.is_some() {

@@ -14,9 +14,8 @@ mod strips;
 use crate::args::{FleetArgs, FleetCommand};
 use crate::failure::{Failure, Outcome};
 use crate::settings::{Context, Settings};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use v6gap_fleet::FleetError;
+use v6gap_sys::stop::Stopper;
 
 /// Does what is asked with a fleet.
 ///
@@ -42,7 +41,7 @@ pub fn execute(args: &FleetArgs, settings: &Settings) -> Result<Outcome, Failure
 
 /// Performs a part of a fleet until it ends, or until Ctrl-C has it end.
 fn until_stopped(
-    stop: &Arc<AtomicBool>,
+    stop: &Stopper,
     perform: impl AsyncFnOnce(v6gap_fleet::Stop) -> Result<(), FleetError>,
 ) -> Result<Outcome, Failure> {
     let done = v6gap_fleet::block_on(stop, perform);
@@ -54,6 +53,6 @@ fn until_stopped(
 fn to_its_end<T>(
     perform: impl AsyncFnOnce(v6gap_fleet::Stop) -> Result<T, FleetError>,
 ) -> Result<T, Failure> {
-    let done = v6gap_fleet::block_on(&Arc::default(), perform);
+    let done = v6gap_fleet::block_on(&Stopper::default(), perform);
     Ok(done.map_err(|error| Failure::unexpected(error.to_string()))??)
 }
