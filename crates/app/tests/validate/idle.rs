@@ -1,9 +1,11 @@
 //! Row m: what a process that is idle on the host does to what others measure there. Round trips
 //! with a family against itself, in turns with the process and without it.
 //!
-//! A period is a run of a few blocks, and a pair is a period with the process and one without it,
-//! in an order that is drawn. Before each of both the process is started and has become idle, so
-//! that what it does to become so does not tell them apart: before one of them it is ended again.
+//! A period is a run of a few blocks, and a pair is a period with the process and one without it.
+//! Of four pairs the order of the first is drawn and gives those of the others, so that neither what
+//! drifts nor what comes second is of one of both. Before each period the process is started and has
+//! become idle, so that what it does to become so does not tell them apart: before one of them it is
+//! ended again. Then the host rests as long in both cases.
 
 use crate::bystander::{Bystander, Kind};
 use crate::results::Results;
@@ -22,7 +24,7 @@ use v6gap_stats::summary::mean;
 use v6gap_sys::clock;
 
 /// Pairs of periods.
-pub(crate) const RUNS: usize = 26;
+pub(crate) const RUNS: usize = 28;
 
 /// How long a block lasts, in s.
 pub(crate) const BLOCK_S: f64 = 1.4;
@@ -40,7 +42,10 @@ const EXCHANGES: f64 = 20.0;
 const TURNS: (f64, f64) = (40.0, 10_000.0);
 
 /// Rest of the host before a period, when a process has become idle or has ended.
-const SETTLED: Duration = Duration::from_millis(500);
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// Pairs whose orders follow from one draw: two of each family.
+const DRAWN: u64 = 4;
 
 /// Periods that may fail.
 const FAILURES_MAX: usize = 5;
@@ -153,7 +158,8 @@ fn pair(
     let made = of_case(&lines, &kind.name());
     let number = made.keys().next_back().map_or(0, |last| last + 1);
     let family = Family::BOTH[usize::from(number % 2 == 1)];
-    let first = Draws(results.next_seed()).next() >> 63 == 1;
+    let drawn = Draws(results.next_seed()).next() >> 63 == 1;
+    let first = with_first(&lines, &kind.name(), number, drawn);
     for with in [first, !first] {
         let seed = results.next_seed();
         let plan = plan(world, family, turns, BLOCKS, seed)?;
@@ -178,6 +184,19 @@ fn pair(
         say(&format!("{} {number} {beside}: {counts}", kind.name()));
     }
     Ok(())
+}
+
+/// Whether the period with the process is the first of that pair; `drawn` says so of one that
+/// begins its four, others follow from what is there: there and back, of each family and of both.
+fn with_first(lines: &[Value], case: &str, number: u64, drawn: bool) -> bool {
+    let turned = |number: u64| matches!(number % DRAWN, 1 | 2);
+    // In the order in which they were made.
+    let of_case = lines.iter().filter(|done| done["row"] == "m" && done["case"] == case);
+    let earlier =
+        of_case.filter_map(|done| Some((done["pair"].as_u64()?, done["with"].as_bool()?)));
+    let mut of_four = earlier.filter(|(other, _)| other / DRAWN == number / DRAWN);
+    let begun = of_four.next().map(|(other, with)| with != turned(other));
+    begun.unwrap_or(drawn) != turned(number)
 }
 
 /// SplitMix64 (Steele, Lea and Flood 2014) from a seed.
