@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use v6gap_core::family::Family;
 use v6gap_perform::always::history::{History, Point, Spells, Wanted};
-use v6gap_report::figure::{Course, Strip, silence_in_words, strip};
+use v6gap_report::figure::{Course, Strip, silences_in_words, strip};
 use v6gap_report::{changes, date, json_escaped};
 
 /// A history up to now, in ns since the Unix epoch, with the runs that it is of, in the form of
@@ -33,15 +33,13 @@ pub(super) fn document(
         };
         strip(&course).map(|strip| of_strip(&wanted.path, spells, &strip))
     };
-    let outages =
-        silences.iter().map(|(family, since, until)| silence_in_words(*family, *since, *until));
     let document = json!({
         "schema": schema,
         "path": wanted.path,
         "since_unix_ns": wanted.since_unix_ns,
         "at_unix_ns": now_unix_ns,
         "strips": found.spells.iter().filter_map(of_question).collect::<Vec<_>>(),
-        "outages": outages.collect::<Vec<_>>(),
+        "outages": silences_in_words(&silences),
         "runs": runs,
     });
     json_escaped(document.to_string())

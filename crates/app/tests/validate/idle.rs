@@ -2,10 +2,10 @@
 //! with a family against itself, in turns with the process and without it.
 //!
 //! A period is a run of a few blocks, and a pair is a period with the process and one without it.
-//! Of four pairs the order of the first is drawn and gives those of the others, so that neither what
-//! drifts nor what comes second is of one of both. Before each period the process is started and has
-//! become idle, so that what it does to become so does not tell them apart: before one of them it is
-//! ended again. Then the host rests as long in both cases.
+//! Of four pairs the order of the first is drawn and gives those of the others, so that neither
+//! what drifts nor what comes second is of one of both. Before each period the process is started
+//! and has become idle, so that what it does to become so does not tell them apart: before one of
+//! them it is ended again. Then the host rests as long in both cases.
 
 use crate::bystander::{Bystander, Kind};
 use crate::results::Results;

@@ -67,8 +67,8 @@ impl Away {
         }
     }
 
-    /// When to ask whether anything is to be ended, by the clock of deadlines in ns; none if nothing
-    /// will be.
+    /// When to ask whether anything is to be ended, by the clock of deadlines in ns; none if
+    /// nothing will be.
     pub(super) fn wake_ns(&self) -> Option<u64> {
         let ends = self.offline == Offline::Stop && !self.is_long;
         self.since_ns.filter(|_| ends).map(|since| since.saturating_add(SHORT_NS + 1))

@@ -34,8 +34,8 @@ use v6gap_core::fleet::subject;
 use v6gap_sys::clock;
 
 /// How old may be what is known of the disk, of the owner's limits and of what else is measured
-/// here, in ns, when something happens. Nobody wakes up for that: it is looked at before an order is
-/// obeyed, a result is sent or a heartbeat says it.
+/// here, in ns, when something happens. Nobody wakes up for that: it is looked at before an order
+/// is obeyed, a result is sent or a heartbeat says it.
 const FRESH_NS: u64 = 5_000_000_000;
 
 /// While it has something measured it wakes as often as that, in ns, since no timer goes on while a

@@ -198,8 +198,9 @@ impl Found {
     fn outage(&mut self, event: &Event) {
         let What::Outage { family, outage } = event.what else { return };
         let since_unix_ns = outage.since.unix_ns;
-        let is_open = |of: &&mut Silence| of.family == family && of.until_unix_ns.is_none();
-        match (outage.over, self.silences.iter_mut().find(is_open)) {
+        // The last one of a family alone can be open, however many there were.
+        let last = self.silences.iter_mut().rev().find(|of| of.family == family);
+        match (outage.over, last.filter(|of| of.until_unix_ns.is_none())) {
             (true, Some(open)) => open.until_unix_ns = Some(event.at_unix_ns),
             // Each is told when it begins.
             (true, None) | (false, Some(_)) => {}

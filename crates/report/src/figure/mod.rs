@@ -27,7 +27,7 @@ mod window;
 
 pub use facsimile::joint::{JointError, SYSTEMS_MAX, System};
 pub use picture::Picture;
-pub use strip::{Course, Strip, silence_in_words, strip};
+pub use strip::{Course, Strip, silences_in_words, strip};
 
 use v6gap_judge::analysis::Analysis;
 use v6gap_judge::analysis::compare::Comparison;

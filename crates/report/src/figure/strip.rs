@@ -26,6 +26,9 @@ const COLUMN_WIDTH: f64 = 2.4;
 /// One in so many visits at either end may lie beyond the axis.
 const BEYOND: usize = 50;
 
+/// Outages that are told one by one, the latest; those before them are counted.
+const SAID_MAX: usize = 50;
+
 /// Least width and height of what must be seen.
 const LEAST: f64 = 3.0;
 
@@ -94,8 +97,19 @@ pub fn strip(course: &Course<'_>) -> Option<Strip> {
     })
 }
 
-/// When a family did not answer, as a sentence.
-pub fn silence_in_words(family: Family, since_unix_ns: u64, until_unix_ns: Option<u64>) -> String {
+/// When a family did not answer, from and until when in ns since the Unix epoch and in the order
+/// of time: a sentence each, of the latest 50. What comes and goes for weeks has thousands.
+pub fn silences_in_words(silences: &[(Family, u64, Option<u64>)]) -> Vec<String> {
+    let (before, told) = silences.split_at(silences.len().saturating_sub(SAID_MAX));
+    let left_out = (!before.is_empty()).then(|| {
+        let verb = if before.len() == 1 { "is" } else { "are" };
+        format!("{} before that {verb} left out.", counted(before.len(), "outage"))
+    });
+    let told = told.iter().map(|(family, since, until)| silence_in_words(*family, *since, *until));
+    left_out.into_iter().chain(told).collect()
+}
+
+fn silence_in_words(family: Family, since_unix_ns: u64, until_unix_ns: Option<u64>) -> String {
     let since = date(since_unix_ns);
     match until_unix_ns {
         Some(until) => format!("{family} did not answer from {since} to {} (UTC).", date(until)),
@@ -162,8 +176,8 @@ fn draw(course: &Course<'_>, axes: &Axes) -> Canvas {
     band(&mut canvas, axes, (0.0, WIDTH), [own(-asked.margin), own(asked.margin)], Ink::Zone);
     let none = axes.y(0.0);
     canvas.stroke((0.0, none), (WIDTH, none), Ink::Axis, 1.0, Stroke::Solid);
-    for (family, since, until) in silences(course, axes) {
-        hatch(&mut canvas, axes, *family, *since, until.unwrap_or(axes.to_unix_ns));
+    for (family, since, until) in hatched(course, axes) {
+        hatch(&mut canvas, axes, family, since, until);
     }
     for spell in all {
         if let Some(range) = ranged(course.spells, spell) {
@@ -199,6 +213,22 @@ fn silences<'a>(
     let from_unix_ns = axes.from_unix_ns;
     let silences: &'a [(Family, u64, Option<u64>)] = course.silences;
     silences.iter().filter(move |(_, _, until)| until.is_none_or(|until| until > from_unix_ns))
+}
+
+/// What is hatched: outages of a family that are less than a column apart are one, so that the
+/// picture of a path that comes and goes is no larger than that of another.
+fn hatched(course: &Course<'_>, axes: &Axes) -> Vec<(Family, u64, u64)> {
+    let mut all: Vec<(Family, u64, u64)> = Vec::new();
+    for (family, since, until) in silences(course, axes) {
+        let until = until.unwrap_or(axes.to_unix_ns);
+        match all.iter_mut().rev().find(|(of, ..)| of == family) {
+            Some((_, _, end)) if *since <= end.saturating_add(axes.column_ns()) => {
+                *end = until.max(*end);
+            }
+            _ => all.push((*family, *since, until)),
+        }
+    }
+    all
 }
 
 /// Both ends of the range of a spell's mean, where it has one.
@@ -312,10 +342,8 @@ fn described(course: &Course<'_>, axes: &Axes, table: &Table) -> String {
         _ => String::new(),
     };
     let spells = table.rows.iter().map(spell);
-    let silent = |(family, since, until): &(Family, u64, Option<u64>)| {
-        silence_in_words(*family, *since, *until)
-    };
-    spells.chain(silences(course, axes).map(silent)).collect::<Vec<_>>().join(" ")
+    let silent: Vec<(Family, u64, Option<u64>)> = silences(course, axes).copied().collect();
+    spells.chain(silences_in_words(&silent)).collect::<Vec<_>>().join(" ")
 }
 
 fn foot(course: &Course<'_>, axes: &Axes) -> String {

@@ -127,6 +127,31 @@ fn an_outage_is_hatched_and_said() {
     assert_eq!(drawn(VISITS, &[(Family::V6, 0, Some(0))], "lab-b"), whole);
 }
 
+/// A path that comes and goes for weeks makes no larger a strip than one that is down for long.
+#[test]
+fn outages_close_to_each_other_are_drawn_as_one_and_the_latest_said() {
+    let (minute_ns, from) = (60_000_000_000, 100 * QUARTER_NS);
+    let down = |number: u64| {
+        let since = from + number * minute_ns;
+        (Family::V6, since, Some(since + minute_ns / 2))
+    };
+    let many: Vec<(Family, u64, Option<u64>)> = (0..600).map(down).collect();
+    let one = [(Family::V6, from, many[599].2)];
+    let (many_drawn, one_drawn) = (drawn(VISITS, &many, "lab-b"), drawn(VISITS, &one, "lab-b"));
+    let lines = |strip: &Strip| strip.svg.matches("stroke-width=\"1.2\"").count();
+    assert_eq!(lines(&many_drawn), lines(&one_drawn));
+    let said = |strip: &Strip| strip.desc.matches("did not answer").count();
+    assert_eq!((said(&many_drawn), said(&one_drawn)), (SAID_MAX, 1));
+    assert!(many_drawn.desc.contains(" 550 outages before that are left out. IPv6 did not"));
+    assert!(many_drawn.foot.contains("(600)"), "{}", many_drawn.foot);
+    // Those of another family, and those far apart, are drawn for themselves.
+    let apart = [many[0], (Family::V4, many[1].1, many[1].2), (Family::V6, 300 * QUARTER_NS, None)];
+    assert!(lines(&drawn(VISITS, &apart, "lab-b")) > lines(&drawn(VISITS, &apart[..2], "lab-b")));
+    assert!(
+        lines(&drawn(VISITS, &apart[..2], "lab-b")) > lines(&drawn(VISITS, &apart[..1], "lab-b"))
+    );
+}
+
 #[test]
 fn one_visit_is_a_strip_and_none_is_not() {
     let one = drawn(1, &[], "lab-b");
