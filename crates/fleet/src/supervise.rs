@@ -242,9 +242,15 @@ struct Tells<'a> {
 fn count(metrics: &mut Metrics, what: &Told) {
     match what {
         Told::Coordinator(coordinator::Told::Heard(beat)) => metrics.beat((**beat).clone(), now()),
-        Told::Coordinator(coordinator::Told::Leads(leads)) => metrics.leads = *leads,
+        Told::Coordinator(coordinator::Told::Leads(leads)) => metrics.lead(*leads),
+        Told::Coordinator(coordinator::Told::Stands { epoch, meshes }) => {
+            metrics.stands(*epoch, meshes.clone());
+        }
+        Told::Coordinator(coordinator::Told::Answered { grants: 1.., took_ns, came: true }) => {
+            metrics.granted(*took_ns);
+        }
         Told::Coordinator(coordinator::Told::Came { outcome, .. }) => metrics.came(outcome),
-        Told::Trouble { part: COORDINATOR, .. } => metrics.leads = false,
+        Told::Trouble { part: COORDINATOR, .. } => metrics.lead(false),
         Told::Sink(sink::Told::Unwritten(_)) => metrics.unwritten("archive"),
         Told::Unwritten { to, .. } => metrics.unwritten(to),
         _ => {}
@@ -256,7 +262,10 @@ impl Tells<'_> {
         if let Some(metrics) = &mut self.metrics {
             count(metrics, &what);
         }
-        if matches!(what, Told::Coordinator(coordinator::Told::Heard(_))) {
+        // For those who count alone.
+        if let Told::Coordinator(coordinator::Told::Heard(_) | coordinator::Told::Stands { .. }) =
+            what
+        {
             return;
         }
         if matches!(what, Told::Sink(sink::Told::Has { .. })) {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use v6gap_core::fleet::id::JobId;
 use v6gap_core::fleet::names::HostName;
-use v6gap_core::fleet::timetable::{MeshTimetable, Planned};
+use v6gap_core::fleet::timetable::{MeshTimetable, Planned, Standing};
 use v6gap_core::fleet::work::{Now, Outcome, SentPlan, Timetable, Work};
 use v6gap_core::watch::Moment;
 use v6gap_store::parse_mesh;
@@ -89,6 +89,11 @@ impl Meshes {
         self.tables.iter().map(|(name, table)| (name.as_str(), table.works().count())).collect()
     }
 
+    /// How far behind each of them is at this moment, by its name.
+    pub fn standing(&self, now: Moment) -> BTreeMap<String, Standing> {
+        self.tables.iter().map(|(name, table)| (name.clone(), table.standing(now))).collect()
+    }
+
     /// Work of the mesh plan of that name was measured last at that time, in ns since the Unix
     /// epoch.
     pub fn measured(&mut self, name: &str, is_it: &dyn Fn(&Work) -> bool, at_unix_ns: u64) {
@@ -164,11 +169,19 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_is_not_due() {
+    fn what_was_measured_is_not_due_and_overdue_two_hours_later() {
         let mut meshes = Meshes::default();
         meshes.set("two", Some(applied().timetable(now().wall).unwrap()));
         meshes.measured("two", &|_| true, now().wall.unix_ns);
         assert_eq!(meshes.next(now(), &|_| true), None);
+        let wall = now().wall;
+        let overdue = |hours: u64| {
+            let unix_ns = wall.unix_ns + hours * 3_600_000_000_000;
+            let standing = meshes.standing(Moment { unix_ns, ..wall });
+            assert_eq!(standing["two"].paths, 1);
+            standing["two"].overdue
+        };
+        assert_eq!([0, 1, 2].map(overdue), [0, 0, 1]);
     }
 
     #[test]

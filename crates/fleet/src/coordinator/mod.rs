@@ -31,9 +31,11 @@ use tokio::time::MissedTickBehavior;
 use v6gap_core::fleet::REQUEST_NS;
 use v6gap_core::fleet::clock::ahead_ns;
 use v6gap_core::fleet::coordinator::{Action, Coordinator, Event, Setup};
+use v6gap_core::fleet::id::Epoch;
 use v6gap_core::fleet::message::{Command, Heartbeat, Reply};
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::subject::{self, HEARTBEATS, MESHES, REPLIES, STATE};
+use v6gap_core::fleet::timetable::Standing;
 use v6gap_core::fleet::work::{Now, Outcome, Work};
 
 /// Random bytes of what a coordinator calls itself.
@@ -49,6 +51,9 @@ const LIST_NS: u64 = 5_000_000_000;
 /// gone was not heard.
 const READ: Duration = Duration::from_secs(60);
 
+/// How often it says how it stands, in ns.
+const STANDS_NS: u64 = 10_000_000_000;
+
 /// What a coordinator tells whoever looks at it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
@@ -56,6 +61,13 @@ pub enum Told {
     Ready,
     /// It leads from now on, or no more.
     Leads(bool),
+    /// How it stands, every 10 s while it leads.
+    Stands {
+        /// Its lead.
+        epoch: Epoch,
+        /// How far behind each mesh plan is, by its name.
+        meshes: BTreeMap<String, Standing>,
+    },
     /// An agent says that it is there.
     Heard(Box<Heartbeat>),
     /// The broker answered a batch.
@@ -133,6 +145,8 @@ struct Going<'a> {
     heard: BTreeMap<HostName, (Heartbeat, Now)>,
     /// Jobs of the batch that is asked for, and when that was, in ns.
     asked: (usize, u64),
+    /// When it said last how it stands in this lead, in ns.
+    stood_ns: Option<u64>,
     says: UnboundedSender<Event>,
     told: &'a mut dyn FnMut(Told),
 }
@@ -177,6 +191,7 @@ pub async fn go_on(
         seals: (BTreeMap::new(), 0),
         heard: BTreeMap::new(),
         asked: (0, 0),
+        stood_ns: None,
         says,
         told,
     };
@@ -323,6 +338,19 @@ impl Going<'_> {
         for action in self.machine.step(event, now(), &mut self.meshes) {
             self.act(action).await;
         }
+        self.stand();
+    }
+
+    /// Says how it stands, if it leads and has not said so for a while.
+    fn stand(&mut self) {
+        let now = now();
+        let said = self.stood_ns.is_some_and(|at_ns| now.ns.saturating_sub(at_ns) < STANDS_NS);
+        if said || !self.machine.leads() {
+            return;
+        }
+        self.stood_ns = Some(now.ns);
+        let meshes = self.meshes.standing(now.wall);
+        (self.told)(Told::Stands { epoch: self.machine.epoch(), meshes });
     }
 
     async fn act(&mut self, action: Action) {
@@ -353,7 +381,10 @@ impl Going<'_> {
                 }
                 (self.told)(Told::Came { work, outcome });
             }
-            Action::Leads(leads) => (self.told)(Told::Leads(leads)),
+            Action::Leads(leads) => {
+                self.stood_ns = None;
+                (self.told)(Told::Leads(leads));
+            }
         }
     }
 

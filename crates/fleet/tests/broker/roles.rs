@@ -68,6 +68,7 @@ fn say(what: Told) {
         Told::Came { outcome: Outcome::Measured { .. } | Outcome::Lost, .. }
         | Told::Ready
         | Told::Heard(_)
+        | Told::Stands { .. }
         | Told::Applied { .. } => {}
     }
 }

@@ -9,7 +9,7 @@ mod plan;
 pub use estimate::{ESTIMATE_SCHEMA, estimate, estimate_json};
 pub use json::{MATRIX_SCHEMA, matrix_json};
 pub use matrix::matrix;
-pub use metrics::metrics;
+pub use metrics::{metrics, names as metric_names};
 pub use plan::{CHECK_SCHEMA, explain, explain_json};
 
 pub(crate) use matrix::{age, is_by_hosts, said, summed, worst};

@@ -171,9 +171,10 @@ fn line(what: &Told, addresses: &str) -> Option<String> {
 
 fn of_coordinator(told: &OfCoordinator) -> Option<String> {
     Some(match told {
-        OfCoordinator::Ready | OfCoordinator::Heard(_) | OfCoordinator::Answered { .. } => {
-            return None;
-        }
+        OfCoordinator::Ready
+        | OfCoordinator::Heard(_)
+        | OfCoordinator::Stands { .. }
+        | OfCoordinator::Answered { .. } => return None,
         OfCoordinator::Leads(true) => "This coordinator leads.".to_owned(),
         OfCoordinator::Leads(false) => "This coordinator leads no more.".to_owned(),
         OfCoordinator::Came { work, outcome } => {

@@ -8,9 +8,11 @@
 
 mod budgets;
 mod queues;
+mod standing;
 mod tasks;
 mod works;
 
+pub use standing::Standing;
 pub use works::{MeshTimetable, Planned};
 
 use super::mesh::{Carriers, Class, Hours, Measure, Mesh, Pair};

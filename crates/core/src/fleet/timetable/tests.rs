@@ -209,6 +209,30 @@ fn what_failed_is_tried_again_when_it_may_be_and_is_no_less_overdue() {
 }
 
 #[test]
+fn a_path_is_overdue_once_a_whole_period_was_not_enough_and_in_quiet_hours_none_is() {
+    let mut quiet = measure("quiet", "1 h", "light");
+    quiet.quiet = ["02:00-03:00 UTC".to_owned()].to_vec();
+    let mesh = mesh(&FOUR[..2], &[quiet, measure("other", "2 h", "light")], |_| {});
+    let mut order = order(&mesh);
+    let visit = |measure| Visit { measure, pair: Pair { from: 0, to: 1 } };
+    (0..2).for_each(|measure| order.measured(visit(measure), at(0).unix_ns));
+    let overdue = |order: &Order, seconds| {
+        let Standing { paths, overdue } = order.standing(at(seconds));
+        assert_eq!(paths, 2);
+        overdue
+    };
+    // The one of an hour would be overdue from 02:00 on, and is from 03:00 on.
+    let hours = [7_199, 7_200, 10_799, 10_800, 14_399, 14_400];
+    assert_eq!(hours.map(|seconds| overdue(&order, seconds)), [0, 0, 0, 1, 1, 2]);
+    order.measured(visit(0), at(14_400).unix_ns);
+    assert_eq!(overdue(&order, 14_400), 1);
+    // What is no part of the mesh any more is not counted while it runs.
+    assert!(order.next(at(14_400), &|_| true).is_some());
+    order.set_paths(1, &[], at(14_400));
+    assert_eq!(order.standing(at(14_400)), Standing { paths: 1, overdue: 0 });
+}
+
+#[test]
 fn what_others_keep_from_being_made_is_asked_for_again() {
     let mesh = mesh(&FOUR, &[measure("p", "1 h", "light")], |_| {});
     let mut order = order(&mesh);

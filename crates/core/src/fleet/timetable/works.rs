@@ -1,6 +1,6 @@
 //! The timetable of a mesh as its coordinator asks it.
 
-use super::{Ended, Order, Slot, Visit};
+use super::{Ended, Order, Slot, Standing, Visit};
 use crate::fleet::id::JobId;
 use crate::fleet::mesh::{Carriers, Class, Mesh, Pair, Paths};
 use crate::fleet::work::{Now, Outcome, SentPlan, Timetable, Work};
@@ -65,6 +65,11 @@ impl MeshTimetable {
     /// When to ask again although nothing came out, in ns since the Unix epoch.
     pub fn wakes_unix_ns(&self, now: Moment) -> Option<u64> {
         self.order.wakes_unix_ns(now)
+    }
+
+    /// How far behind it is at this moment.
+    pub fn standing(&self, now: Moment) -> Standing {
+        self.order.standing(now)
     }
 
     /// The mesh plan.
