@@ -14,12 +14,13 @@ const SHELLS: [(&str, &str); 3] = [
 ];
 
 /// What others read of metrics, below `share`.
-const SHARED: [&str; 7] = [
+const SHARED: [&str; 8] = [
     "prometheus/v6gap.rules.yml",
     "prometheus/v6gap.rules.test.yml",
     "prometheus/v6gap-fleet.rules.yml",
     "prometheus/v6gap-fleet.rules.test.yml",
     "grafana/path.json",
+    "grafana/fleet.json",
     "grafana/dashboards.yml",
     "grafana/datasources.yml",
 ];

@@ -74,7 +74,8 @@ Examples:
   v6gap schema comparison                      of `compare --json`
   v6gap schema figure                          of `figures --format json`
   v6gap schema fleet-matrix                    of `fleet matrix --json`
-  v6gap schema grafana > path.json             a dashboard for Grafana (docs/metrics.md)")]
+  v6gap schema grafana > path.json             a dashboard for Grafana (docs/metrics.md)
+  v6gap schema grafana-fleet > fleet.json      and one of a fleet")]
 pub struct SchemaArgs {
     /// The document
     pub document: Document,
@@ -103,6 +104,8 @@ pub enum Document {
     FleetHistory,
     /// A dashboard of the paths that are watched, for Grafana
     Grafana,
+    /// A dashboard of a fleet, for Grafana
+    GrafanaFleet,
     /// What has Grafana take dashboards from a folder
     GrafanaDashboards,
     /// What has Grafana ask Prometheus

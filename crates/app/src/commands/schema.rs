@@ -1,4 +1,4 @@
-//! `schema`: the JSON Schemas that come with the program, and a dashboard of its metrics.
+//! `schema`: the JSON Schemas that come with the program, and dashboards of its metrics.
 
 use crate::args::{Document, SchemaArgs};
 use crate::failure::{Failure, Outcome};
@@ -23,6 +23,10 @@ pub fn execute(args: &SchemaArgs) -> Result<Outcome, Failure> {
         Document::FleetHistory => include_str!("../../../../docs/schema/fleet-history.json"),
         Document::Grafana => {
             dashboard = grafana::dashboard();
+            dashboard.as_str()
+        }
+        Document::GrafanaFleet => {
+            dashboard = grafana::fleet_dashboard();
             dashboard.as_str()
         }
         Document::GrafanaDashboards => grafana::DASHBOARDS,

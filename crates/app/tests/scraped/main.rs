@@ -1,11 +1,13 @@
 //! A watch that is scraped by a real Prometheus: promtool finds nothing wrong with what it tells
 //! nor with the rules, whose tests pass; every query of the dashboard is answered with the series
-//! that there are; and a family that is down reaches a real Alertmanager. That Grafana's own types
-//! hold the whole dashboard. And that 118,000 series are handed over in time.
+//! that there are, and each one of a fleet's with some; and a family that is down reaches a real
+//! Alertmanager. That Grafana's own types hold both dashboards as they are. And that 118,000 series
+//! are handed over in time.
 //!
 //! The programs are those that `cargo xtask truth --setup` puts below `target`, or the system's.
 //! For what there is none it says `SKIPPED`.
 
+mod hub;
 mod many;
 mod programs;
 #[path = "../cli/support.rs"]
@@ -73,12 +75,14 @@ fn python() -> Option<PathBuf> {
     [PathBuf::from(PYTHON), PathBuf::from("python3")].into_iter().find(has)
 }
 
-/// The dashboard comes out of Grafana's types as it went in.
+/// Dashboards come out of Grafana's types as they went in.
 fn typed(python: &Path) {
-    let dashboard = format!("{SHARE}/grafana/path.json");
-    let output = Command::new(python).args([TYPES, &dashboard]).output().unwrap();
-    let [out, err] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
-    assert!(output.status.success(), "lost on the way: {out}{err}");
+    for name in ["path", "fleet"] {
+        let dashboard = format!("{SHARE}/grafana/{name}.json");
+        let output = Command::new(python).args([TYPES, &dashboard]).output().unwrap();
+        let [out, err] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
+        assert!(output.status.success(), "lost on the way of {name}: {out}{err}");
+    }
 }
 
 fn scraped(programs: &Programs) {
@@ -89,20 +93,23 @@ fn scraped(programs: &Programs) {
         programs.promtool(&["test", "rules", &format!("{rules}.test.yml")], "");
     }
     let (server, watch) = watched(&sandbox);
+    let hub = hub::told();
     let alertmanager = alertmanager(programs, &sandbox);
-    let prometheus = prometheus(programs, &sandbox, &watch.address, &alertmanager.address);
+    let told = [watch.address.as_str(), hub.as_str()];
+    let prometheus = prometheus(programs, &sandbox, told, &alertmanager.address);
     let text = until("every metric that a watch must tell", || {
         let text = get(&watch.address, "/metrics")?;
         TOLD.iter().all(|name| series(&text, name) > 0).then_some(text)
     });
     programs.promtool(&["check", "metrics"], &text);
-    for expr in queries() {
+    for expr in queries("path") {
         until(&expr, || {
             let text = get(&watch.address, "/metrics")?;
             let found = asked(&prometheus.address, &expr)?;
             is_expected(&text, &expr, found).then_some(())
         });
     }
+    of_a_fleet(programs, &hub, &prometheus.address);
     drop(server);
     until("the alert at Alertmanager", || {
         let alerts = get(&alertmanager.address, "/api/v2/alerts")?;
@@ -113,6 +120,14 @@ fn scraped(programs: &Programs) {
         };
         alerts.as_array()?.iter().any(is_it).then_some(())
     });
+}
+
+/// Every query of the fleet's dashboard finds something of a hub that tells all that there is.
+fn of_a_fleet(programs: &Programs, hub: &str, prometheus: &str) {
+    programs.promtool(&["check", "metrics"], &get(hub, "/metrics").expect("what a hub tells"));
+    for expr in queries("fleet") {
+        until(&expr, || (asked(prometheus, &expr)? > 0).then_some(()));
+    }
 }
 
 /// Series of a metric in a text.
@@ -133,15 +148,15 @@ fn is_expected(text: &str, expr: &str, found: usize) -> bool {
     }
 }
 
-/// The queries of the dashboard, of all paths.
-fn queries() -> Vec<String> {
-    let text = std::fs::read_to_string(format!("{SHARE}/grafana/path.json")).unwrap();
+/// The queries of a dashboard, of all that can be chosen.
+fn queries(name: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(format!("{SHARE}/grafana/{name}.json")).unwrap();
     let dashboard: Value = serde_json::from_str(&text).unwrap();
     let panels = dashboard["panels"].as_array().unwrap();
     let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap());
     let exprs = targets.map(|target| target["expr"].as_str().unwrap().to_owned());
     let chosen = |expr: String| {
-        let named = ["$host", "$path", "$measure"];
+        let named = ["$host", "$path", "$measure", "$mesh", "$agent"];
         let all = named.iter().fold(expr, |expr, name| expr.replace(name, ".*"));
         all.replace("$__rate_interval", "1m")
     };
@@ -213,8 +228,9 @@ fn alertmanager(programs: &Programs, sandbox: &Sandbox) -> Listening {
     Listening { address, _child: child }
 }
 
-/// One that scrapes the watch each second, with the rules as they are but for how long they wait.
-fn prometheus(programs: &Programs, sandbox: &Sandbox, watch: &str, alerts: &str) -> Listening {
+/// One that scrapes a watch and a hub each second, with the rules of watches as they are but for
+/// how long they wait.
+fn prometheus(programs: &Programs, sandbox: &Sandbox, told: [&str; 2], alerts: &str) -> Listening {
     let rules = std::fs::read_to_string(format!("{SHARE}/prometheus/v6gap.rules.yml")).unwrap();
     let waits = |line: &&str| !line.trim_start().starts_with("for: ");
     let rules: Vec<&str> = rules.lines().filter(waits).collect();
@@ -223,7 +239,8 @@ fn prometheus(programs: &Programs, sandbox: &Sandbox, watch: &str, alerts: &str)
         "global:\n  scrape_interval: 1s\n  evaluation_interval: 1s\nrule_files: [rules.yml]\n\
          alerting:\n  alertmanagers:\n    - static_configs:\n        - targets: [\"{alerts}\"]\n\
          scrape_configs:\n  - job_name: v6gap\n    static_configs:\n      \
-         - targets: [\"{watch}\"]\n"
+         - targets: [\"{}\", \"{}\"]\n",
+        told[0], told[1]
     );
     let file = sandbox.write("prometheus.yml", &config);
     programs.promtool(&["check", "config", &file.display().to_string()], "");

@@ -1,16 +1,8 @@
-//! A dashboard of the paths that are watched, for Grafana, and what provisions it. It shows what
-//! [`metrics`](crate::metrics) tells, by the names there.
-//!
-//! It is about one path, above which all are in a table; where questions are many, a panel is
-//! repeated for each.
+//! The dashboard of the paths that a watch visits. It is about one path, above which all are in a
+//! table; where questions are many, a panel is repeated for each.
 
+use super::{COLUMNS, Dashboard, Panel, asked, counts, drawn, now, query, source, states};
 use serde_json::{Value, json};
-
-/// Version of the form, that of Grafana 10 and later.
-const SCHEMA_VERSION: u32 = 39;
-
-/// Columns of a dashboard.
-const COLUMNS: u32 = 24;
 
 /// Labels of the path that is chosen.
 const PATH: &str = r#"from=~"$host",to=~"$path""#;
@@ -27,104 +19,23 @@ const VERDICTS: [(&str, &str, &str); 5] = [
     ("none", "no verdict", "orange"),
 ];
 
-/// Has Grafana take the dashboard from a folder.
-pub const DASHBOARDS: &str = "\
-# Has Grafana show the dashboards of a folder: put path.json there, and this file into
-# provisioning/dashboards.
-apiVersion: 1
-providers:
-  - name: v6gap
-    folder: v6gap
-    type: file
-    options:
-      path: /var/lib/grafana/dashboards/v6gap
-";
-
-/// Has Grafana ask a Prometheus on the same host.
-pub const DATASOURCES: &str = "\
-# Has Grafana ask a Prometheus on this host: put this file into provisioning/datasources.
-apiVersion: 1
-datasources:
-  - name: v6gap
-    type: prometheus
-    access: proxy
-    url: http://localhost:9090
-";
-
-/// A query of a panel.
-struct Query {
-    expr: String,
-    legend: &'static str,
-    /// Whether it asks for the present alone, as a table does.
-    is_instant: bool,
-}
-
-/// A panel.
-struct Panel {
-    kind: &'static str,
-    title: &'static str,
-    width: u32,
-    height: u32,
-    queries: Vec<Query>,
-    /// What holds for each field.
-    defaults: Value,
-    overrides: Value,
-    options: Value,
-    transformations: Value,
-    /// Whether there is one for each question.
-    is_repeated: bool,
-}
-
-/// The dashboard, as a file.
+/// The dashboard of the paths that are watched, as a file.
 pub fn dashboard() -> String {
-    let value = json!({
-        "uid": "v6gap-path",
-        "title": "IPv6 against IPv4",
-        "description": "What `v6gap watch` finds: docs/metrics.md",
-        "tags": ["v6gap"],
-        "schemaVersion": SCHEMA_VERSION,
-        "version": 1,
-        "editable": true,
-        "graphTooltip": 1,
-        "timezone": "",
-        "refresh": "1m",
-        "time": { "from": "now-7d", "to": "now" },
-        "annotations": { "list": [] },
-        "links": [],
-        "templating": { "list": variables() },
-        "panels": placed(panels()),
-    });
-    format!("{value:#}\n")
+    let dashboard = Dashboard {
+        uid: "v6gap-path",
+        title: "IPv6 against IPv4",
+        description: "What `v6gap watch` finds: docs/metrics.md",
+        since: "now-7d",
+        variables: variables(),
+        panels: panels(),
+    };
+    dashboard.file()
 }
 
 fn variables() -> Vec<Value> {
-    let source = json!({
-        "name": "source",
-        "label": "Source",
-        "type": "datasource",
-        "query": "prometheus",
-    });
-    let asked = |name: &str, label: &str, query: String, is_multi: bool| {
-        let mut variable = json!({
-            "name": name,
-            "label": label,
-            "type": "query",
-            "datasource": source_of(),
-            "query": { "query": query, "refId": name },
-            "refresh": 2,
-            "sort": 1,
-            "multi": is_multi,
-            "includeAll": is_multi,
-        });
-        if is_multi {
-            variable["allValue"] = json!(".*");
-            variable["current"] = json!({ "text": ["All"], "value": ["$__all"] });
-        }
-        variable
-    };
     let paths = r#"label_values(v6gap_every_seconds{from=~"$host"}, to)"#.to_owned();
     vec![
-        source,
+        source(),
         asked("host", "From", "label_values(v6gap_every_seconds, from)".to_owned(), false),
         asked("path", "Path", paths, false),
         asked(
@@ -134,10 +45,6 @@ fn variables() -> Vec<Value> {
             true,
         ),
     ]
-}
-
-fn source_of() -> Value {
-    json!({ "type": "prometheus", "uid": "${source}" })
 }
 
 fn panels() -> Vec<Panel> {
@@ -172,78 +79,6 @@ fn panels() -> Vec<Panel> {
         payload(),
         addresses(),
     ]
-}
-
-/// Puts panels beside and below each other, in their order.
-fn placed(panels: Vec<Panel>) -> Vec<Value> {
-    let (mut x, mut y, mut row) = (0, 0, 0);
-    let mut all = Vec::new();
-    for (number, panel) in (1_u32..).zip(panels) {
-        if x + panel.width > COLUMNS {
-            (x, y, row) = (0, y + row, 0);
-        }
-        let place = json!({ "x": x, "y": y, "w": panel.width, "h": panel.height });
-        (x, row) = (x + panel.width, row.max(panel.height));
-        all.push(panel.value(number, place));
-    }
-    all
-}
-
-impl Panel {
-    fn new(kind: &'static str, title: &'static str, queries: Vec<Query>) -> Self {
-        Panel {
-            kind,
-            title,
-            width: COLUMNS / 2,
-            height: 8,
-            queries,
-            defaults: json!({}),
-            overrides: json!([]),
-            options: json!({}),
-            transformations: json!([]),
-            is_repeated: false,
-        }
-    }
-
-    fn value(self, number: u32, place: Value) -> Value {
-        let letters = ('A'..='Z').map(String::from);
-        let target = |(letter, query): (String, Query)| {
-            json!({
-                "refId": letter,
-                "datasource": source_of(),
-                "expr": query.expr,
-                "legendFormat": query.legend,
-                "instant": query.is_instant,
-                "range": !query.is_instant,
-                "format": if query.is_instant { "table" } else { "time_series" },
-            })
-        };
-        let targets: Vec<Value> = letters.zip(self.queries).map(target).collect();
-        let mut value = json!({
-            "id": number,
-            "type": self.kind,
-            "title": self.title,
-            "datasource": source_of(),
-            "gridPos": place,
-            "targets": targets,
-            "fieldConfig": { "defaults": self.defaults, "overrides": self.overrides },
-            "options": self.options,
-            "transformations": self.transformations,
-        });
-        if self.is_repeated {
-            value["repeat"] = json!("measure");
-            value["repeatDirection"] = json!("h");
-        }
-        value
-    }
-}
-
-fn query(legend: &'static str, expr: String) -> Query {
-    Query { expr, legend, is_instant: false }
-}
-
-fn now(expr: String) -> Query {
-    Query { expr, legend: "", is_instant: true }
 }
 
 /// The verdict of each question as its number.
@@ -317,26 +152,8 @@ fn verdicts() -> Panel {
 }
 
 fn families() -> Panel {
-    let up = json!({
-        "0": { "index": 0, "text": "down", "color": "red" },
-        "1": { "index": 1, "text": "up", "color": "green" },
-    });
     let expr = format!("v6gap_family_up{{{PATH}}}");
-    Panel {
-        defaults: json!({
-            "mappings": [{ "type": "value", "options": up }],
-            "custom": { "fillOpacity": 70 },
-        }),
-        options: json!({ "mergeValues": true, "showValue": "auto" }),
-        ..Panel::new("state-timeline", "Families that get there", vec![query("{{family}}", expr)])
-    }
-}
-
-/// What is drawn of a field that is found by its name.
-fn drawn(name: &str, properties: &[(&str, Value)]) -> Value {
-    let properties: Vec<Value> =
-        properties.iter().map(|(id, value)| json!({ "id": id, "value": value })).collect();
-    json!({ "matcher": { "id": "byName", "options": name }, "properties": properties })
+    states("Families that get there", "{{family}}", expr, [("down", "red"), ("up", "green")])
 }
 
 /// The ratio with its range as a band, between lines for the margin.
@@ -391,18 +208,6 @@ fn values(title: &'static str, metric: &str, unit: &str) -> Panel {
     Panel {
         defaults: json!({ "unit": unit }),
         ..Panel::new("timeseries", title, vec![query("{{measure}} {{family}}", expr)])
-    }
-}
-
-fn counts(title: &'static str, legend: &'static str, expr: String) -> Panel {
-    Panel {
-        width: 8,
-        defaults: json!({
-            "unit": "none",
-            "min": 0,
-            "custom": { "drawStyle": "bars", "stacking": { "mode": "normal" } },
-        }),
-        ..Panel::new("timeseries", title, vec![query(legend, expr)])
     }
 }
 
