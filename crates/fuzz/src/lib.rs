@@ -12,6 +12,7 @@ mod claim;
 mod device;
 mod dns;
 mod document;
+mod fleet;
 mod frames;
 mod front;
 mod hosts;
@@ -64,7 +65,7 @@ const fn machine(name: &'static str, run: fn(&[u8])) -> Target {
 }
 
 /// All targets.
-pub const ALL: [Target; 40] = [
+pub const ALL: [Target; 41] = [
     parser("preamble", bytes::preamble),
     parser("header", bytes::header),
     parser("probe_times", bytes::probe_times),
@@ -89,6 +90,7 @@ pub const ALL: [Target; 40] = [
     parser("watch_toml", watches::file),
     parser("watch_log", watches::log),
     parser("via_told", hosts::run),
+    parser("fleet_heard", fleet::run),
     parser("buckets", packed::buckets),
     parser("counters", packed::counters),
     parser("plan_toml", plans::plan),

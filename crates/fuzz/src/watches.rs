@@ -120,7 +120,7 @@ fn follow(entries: &[Logged]) {
 }
 
 /// Each line is a description or one value of one series, whatever a path is called.
-fn told(text: &str) {
+pub fn told(text: &str) {
     for line in text.lines().filter(|line| !line.starts_with("# ")) {
         let value = line.rsplit_once(' ').and_then(|(_, value)| value.parse::<f64>().ok());
         assert!(line.starts_with("v6gap_") && value.is_some(), "{line}");

@@ -12,6 +12,7 @@ pub use files::{Files, Runs};
 pub use program::Program;
 
 use crate::error::FleetError;
+use crate::heard;
 use crate::letter::Letter;
 use crate::nats::connect::{Link, Way, connect_heard};
 use crate::now::{now, stopped};
@@ -28,7 +29,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 use v6gap_core::fleet::agent::limits::Asked;
 use v6gap_core::fleet::agent::{Action, Agent, Event, Setup};
-use v6gap_core::fleet::message::{Ack, ClockState, Command, Heartbeat, Order, Prepare};
+use v6gap_core::fleet::message::{ClockState, Command, Heartbeat, Order, Prepare};
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::subject;
 use v6gap_sys::clock;
@@ -265,7 +266,9 @@ impl<M: Measures> Going<'_, M> {
                     None => return Ok(()),
                 },
                 ack = listened.acks.next() => match ack {
-                    Some(message) => self.ack(&message.payload).into_iter().collect(),
+                    Some(message) => {
+                        heard::ack(&message.payload).map(Event::Ack).into_iter().collect()
+                    }
                     None => return Ok(()),
                 },
                 Some(event) = listened.heard.recv() => vec![event],
@@ -308,10 +311,6 @@ impl<M: Measures> Going<'_, M> {
             Order::Start(_) | Order::Stop { .. } | Order::Status => None,
         };
         Some(Event::Command { command: Box::new(command), asked })
-    }
-
-    fn ack(&self, message: &[u8]) -> Option<Event> {
-        serde_json::from_slice::<Ack>(message).ok().map(Event::Ack)
     }
 
     /// What became of the connection.

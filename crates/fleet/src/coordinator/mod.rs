@@ -8,6 +8,7 @@ pub use meshes::{Applied, Meshes};
 pub use visits::Visited;
 
 use crate::error::FleetError;
+use crate::heard;
 use crate::hub::Hub;
 use crate::hub::invite::Invited;
 use crate::letter::Letter;
@@ -20,7 +21,6 @@ use crate::orders::Writer;
 use crate::rights::{ASK, Role};
 use async_nats::{Client, Subscriber};
 use futures_util::StreamExt;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ use v6gap_core::fleet::REQUEST_NS;
 use v6gap_core::fleet::clock::ahead_ns;
 use v6gap_core::fleet::coordinator::{Action, Coordinator, Event, Setup};
 use v6gap_core::fleet::id::Epoch;
-use v6gap_core::fleet::message::{Command, Heartbeat, Reply};
+use v6gap_core::fleet::message::{Command, Heartbeat};
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::subject::{self, HEARTBEATS, MESHES, REPLIES, STATE};
 use v6gap_core::fleet::timetable::Standing;
@@ -237,7 +237,8 @@ impl Going<'_> {
             let wait_ns = self.machine.wake_ns().saturating_sub(now().ns);
             let event = tokio::select! {
                 reply = listened.replies.next() => match reply {
-                    Some(message) => reply_in(&message.subject, &message.payload),
+                    Some(message) => heard::reply(&message.subject, &message.payload)
+                        .map(|reply| Event::Reply(Box::new(reply))),
                     None => return Ok(()),
                 },
                 beat = listened.heartbeats.next() => match beat {
@@ -308,7 +309,7 @@ impl Going<'_> {
     }
 
     fn beat(&mut self, of: &str, message: &[u8]) -> Option<Event> {
-        let beat = heartbeat_in(of, message)?;
+        let beat = heard::heartbeat(of, message)?;
         (self.told)(Told::Heard(Box::new(beat.clone())));
         self.heard.insert(beat.from.clone(), (beat.clone(), now()));
         Some(Event::Heartbeat(Box::new(beat)))
@@ -484,49 +485,5 @@ impl Going<'_> {
 async fn keep(state: Bucket, visited: Visited) {
     if let Ok(text) = serde_json::to_vec(&visited) {
         let _ = state.put(&visited.key(), text).await;
-    }
-}
-
-/// Longest message of an agent, in bytes. A longer one is none: what is heard of all agents is kept
-/// and told, and none of them may fill that.
-const MESSAGE_BYTES_MAX: usize = 16 << 10;
-
-/// What stands in a message, if it is of that kind and none that is too long.
-fn read<T: DeserializeOwned>(message: &[u8]) -> Option<T> {
-    if message.len() > MESSAGE_BYTES_MAX {
-        return None;
-    }
-    serde_json::from_slice(message).ok()
-}
-
-/// The answer in a message, if its subject proves who gave it.
-fn reply_in(of: &str, message: &[u8]) -> Option<Event> {
-    let reply: Reply = read(message)?;
-    let proved = subject::host(of).as_ref() == Some(&reply.from);
-    proved.then(|| Event::Reply(Box::new(reply)))
-}
-
-/// As [`reply_in`], of a heartbeat.
-fn heartbeat_in(of: &str, message: &[u8]) -> Option<Heartbeat> {
-    let heartbeat: Heartbeat = read(message)?;
-    (subject::host(of).as_ref() == Some(&heartbeat.from)).then_some(heartbeat)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nobody_answers_in_the_name_of_another() {
-        let reply = serde_json::json!({
-            "version": 1, "from": "rome/a", "number": 3, "token": 7, "answer": "started",
-            "job": "000000000000",
-        });
-        let text = serde_json::to_vec(&reply).unwrap();
-        assert!(reply_in("v6gap.rep.rome.a.3", &text).is_some());
-        assert!(reply_in("v6gap.rep.rome.b.3", &text).is_none());
-        assert!(reply_in("v6gap.rep.rome.a.3", b"x").is_none());
-        let long = [text, vec![b' '; MESSAGE_BYTES_MAX]].concat();
-        assert!(reply_in("v6gap.rep.rome.a.3", &long).is_none());
     }
 }

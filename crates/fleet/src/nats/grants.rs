@@ -136,9 +136,9 @@ fn message(put: &Put, name: &str, at: usize, last: bool) -> Option<(String, Head
     Some((bucket_subject(GRANTS, &put.key.text()), headers, value))
 }
 
-/// What a server's answer means. A refusal has a sequence number, too, so its error comes first;
-/// and what does not say that all came true says nothing.
-fn read_answer(answer: &[u8], puts: usize) -> Committed {
+/// What a server's answer to a batch of so many changes means. A refusal has a sequence number,
+/// too, so its error comes first; and what does not say that all came true says nothing.
+pub fn read_answer(answer: &[u8], puts: usize) -> Committed {
     let answer: Answer = serde_json::from_slice(answer).map_err(|_| NotCommitted::Unknown)?;
     match answer {
         Answer { error: Some(_), .. } => Err(NotCommitted::Refused),
