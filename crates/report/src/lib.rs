@@ -22,6 +22,9 @@ pub mod html;
 mod json;
 mod json_comparison;
 mod loads;
+#[cfg(test)]
+#[path = "../../core/tests/common/visit.rs"]
+mod made;
 mod markdown;
 pub mod metrics;
 mod number;

@@ -43,23 +43,7 @@ message = \"64 B\"
 ";
 
 /// One path, measured from rome.
-const MESH: &str = "\
-v6gap = 1
-name = \"two\"
-
-[hosts.\"rome/a\"]
-[hosts.\"oslo/b\"]
-
-[[groups]]
-name = \"all\"
-kind = \"list\"
-paths = [[\"rome/a\", \"oslo/b\"]]
-
-[[measure]]
-group = \"all\"
-plan = \"smoke.toml\"
-every = \"1 h\"
-";
+const MESH: &str = include_str!("../../../core/tests/common/two.mesh.toml");
 
 fn main() -> ExitCode {
     let Some(server) = programs::server() else {

@@ -1,21 +1,20 @@
 //! Programs that go on, heard as they speak and ended with the suite.
 
+#[path = "../common/waiting.rs"]
+mod waiting;
+
+pub use waiting::{free, until};
+
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek};
-use std::net::{Ipv6Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use waiting::PATIENCE;
 
 /// Where `cargo xtask truth --setup` installs the server.
 const INSTALLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/nats/bin/nats-server");
-
-/// Longest that anything is waited for: a job and its result.
-const PATIENCE: Duration = Duration::from_secs(240);
-
-/// How often is looked whether it is there.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// A program that is killed when it goes out of sight.
 pub struct Running {
@@ -34,31 +33,6 @@ pub fn server() -> Option<PathBuf> {
         said.is_ok_and(|said| said.stdout.starts_with(b"nats-server: v2."))
     };
     [PathBuf::from(INSTALLED), PathBuf::from("nats-server")].into_iter().find(is_one)
-}
-
-/// A port that nobody has at this moment.
-pub fn free() -> u16 {
-    loop {
-        let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
-        // Nodes listen to each other 2000 above.
-        if port <= 60_000 {
-            return port;
-        }
-    }
-}
-
-/// Looks until there is something.
-#[track_caller]
-pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    while start.elapsed() < PATIENCE {
-        if let Some(found) = look() {
-            return found;
-        }
-        std::thread::sleep(LOOK_EVERY);
-    }
-    panic!("not within {} s: {what}", PATIENCE.as_secs());
 }
 
 impl Running {

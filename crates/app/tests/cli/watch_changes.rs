@@ -1,6 +1,11 @@
 //! What a watch tells of changes and outages: from a log whose truth is known, and on loopback to a
 //! program and to a service.
 
+#[path = "../../../core/tests/common/visit.rs"]
+mod made;
+
+pub use made::QUARTER_NS;
+
 use crate::support::Sandbox;
 use crate::watch::{Watching, description, json, logged};
 use crate::web_errors::free;
@@ -9,15 +14,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
-use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
-use v6gap_core::watch::log::{
-    Answer, Ended, Fact, Listed, Logged, Noted, Outcome, Seen, Watching as Begun,
-};
-use v6gap_core::watch::{Kind, With};
+use v6gap_core::watch::With;
+use v6gap_core::watch::log::{Answer, Ended, Fact, Listed, Logged, Watching as Begun};
 use v6gap_store::Store;
-
-pub const QUARTER_NS: u64 = 900_000_000_000;
 
 /// Visits of the log, and the first of them that finds IPv6 slower.
 pub const VISITS: u64 = 120;
@@ -30,30 +31,13 @@ pub fn begin_ns() -> u64 {
 }
 
 fn visit(number: u64, began_unix_ns: u64) -> Ended {
-    let sign = |every: u64| if (number / every).is_multiple_of(2) { 1.0 } else { -1.0 };
     let (longer, routers) = if number >= FIRST { (1.089, "12") } else { (1.007, "9") };
-    let values = PerFamily {
-        v4: 145e-6 * (1.0 + 1e-3 * sign(1)),
-        v6: 145e-6 * longer * (1.0 + 1e-3 * sign(2)),
-    };
-    let cell = "rtt-tcp-64".to_owned();
     Ended {
         at_unix_ns: began_unix_ns + 20_000_000_000,
         began_unix_ns,
-        path: "lab-b".to_owned(),
-        kind: Kind::Light,
-        outcome: Outcome::Measured,
-        run: None,
         bytes: 1000,
-        seen: vec![Seen {
-            cell: cell.clone(),
-            metric: Metric::Rtt,
-            blocks: 8,
-            values,
-            errors: None,
-        }],
         answers: vec![Answer {
-            cell,
+            cell: "rtt-tcp-64".to_owned(),
             metric: Metric::Rtt,
             label: "Round trip 64 B, TCP".to_owned(),
             verdict: "worse".to_owned(),
@@ -63,12 +47,12 @@ fn visit(number: u64, began_unix_ns: u64) -> Ended {
             margin: None,
             predicted: None,
         }],
-        noted: Noted::default(),
         facts: vec![Fact {
             name: "routers".to_owned(),
             family: Some(Family::V6),
             value: routers.to_owned(),
         }],
+        ..made::visit(number, longer, 1e-3)
     }
 }
 

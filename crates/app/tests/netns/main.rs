@@ -32,7 +32,7 @@ mod politeness;
 mod predicted;
 mod presets;
 mod probe;
-#[allow(dead_code, reason = "the suite of a broker uses the rest")]
+#[allow(dead_code, unused_imports, reason = "the suite of a broker uses the rest")]
 #[path = "../broker/programs.rs"]
 mod programs;
 mod quick_start;

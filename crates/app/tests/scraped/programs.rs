@@ -1,10 +1,14 @@
 //! The programs that scrape and alert, started as they are and ended with the suite.
 
+#[path = "../common/waiting.rs"]
+mod waiting;
+
+pub use waiting::{free, until};
+
 use std::io::{Read, Write};
-use std::net::{Ipv6Addr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// Where `cargo xtask truth --setup` unpacks them.
 const UNPACKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/servers/usr/bin");
@@ -17,12 +21,6 @@ const SHARE: &str = "/usr/share/prometheus";
 
 /// Puts these there, where only the program sees them, and becomes it.
 const PUT: &str = "mount -t tmpfs none /usr/share && cp -r \"$0\" /usr/share && exec \"$@\"";
-
-/// Longest that anything is waited for: some visits and scrapes.
-const PATIENCE: Duration = Duration::from_secs(300);
-
-/// How often is looked whether it is there.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// The folder that has all of them.
 pub struct Programs(PathBuf);
@@ -77,25 +75,6 @@ impl Drop for Running {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-/// A port on which nothing listens.
-pub fn free() -> u16 {
-    let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
-    listener.local_addr().unwrap().port()
-}
-
-/// Looks until there is something.
-#[track_caller]
-pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    while start.elapsed() < PATIENCE {
-        if let Some(found) = look() {
-            return found;
-        }
-        std::thread::sleep(LOOK_EVERY);
-    }
-    panic!("not within {} s: {what}", PATIENCE.as_secs());
 }
 
 /// The page there, if there is one; in a version of HTTP that knows no pieces.

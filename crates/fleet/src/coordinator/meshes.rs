@@ -140,14 +140,12 @@ impl Timetable for Meshes {
 mod tests {
     use super::*;
 
+    const MESH: &str = include_str!("../../../core/tests/common/two.mesh.toml");
     const PLAN: &str = "v6gap = 1\nname = \"x\"\n[[measure]]\nmetric = \"rtt\"\n";
 
     fn applied() -> Applied {
-        let mesh = "v6gap = 1\nname = \"two\"\n[hosts.\"rome/a\"]\n[hosts.\"oslo/b\"]\n\
-                    [[groups]]\nname = \"all\"\nkind = \"mesh\"\nhosts = [\"*\"]\n\
-                    [[measure]]\ngroup = \"all\"\nplan = \"rtt.toml\"\nevery = \"1 h\"\n";
-        let plans = BTreeMap::from([("rtt.toml".to_owned(), PLAN.to_owned())]);
-        Applied { v6gap: 1, mesh: mesh.to_owned(), plans, afresh: false }
+        let plans = BTreeMap::from([("smoke.toml".to_owned(), PLAN.to_owned())]);
+        Applied { v6gap: 1, mesh: MESH.to_owned(), plans, afresh: false }
     }
 
     fn now() -> Now {
@@ -188,11 +186,11 @@ mod tests {
     fn what_is_missing_or_wrong_is_said() {
         let now = now().wall;
         let without = Applied { plans: BTreeMap::new(), ..applied() };
-        assert!(without.timetable(now).unwrap_err().contains("rtt.toml"));
+        assert!(without.timetable(now).unwrap_err().contains("smoke.toml"));
         let later = Applied { v6gap: 2, ..applied() };
         assert!(later.timetable(now).unwrap_err().contains("version 2"));
         let mut wrong = applied();
-        wrong.plans.insert("rtt.toml".to_owned(), "x".to_owned());
-        assert!(wrong.timetable(now).unwrap_err().contains("the plan rtt.toml"));
+        wrong.plans.insert("smoke.toml".to_owned(), "x".to_owned());
+        assert!(wrong.timetable(now).unwrap_err().contains("the plan smoke.toml"));
     }
 }

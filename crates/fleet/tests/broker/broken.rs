@@ -26,20 +26,7 @@ use v6gap_sys::{clock, secrets};
 const HOSTS: [&str; 2] = ["rome/a", "oslo/b"];
 
 /// The mesh plan.
-const MESH: &str = "\
-v6gap = 1
-name = \"two\"
-[hosts.\"rome/a\"]
-[hosts.\"oslo/b\"]
-[[groups]]
-name = \"all\"
-kind = \"list\"
-paths = [[\"rome/a\", \"oslo/b\"]]
-[[measure]]
-group = \"all\"
-plan = \"light.toml\"
-every = \"1 min\"
-";
+const MESH: &str = include_str!("../../../core/tests/common/two.mesh.toml");
 
 /// Longest that anything is waited for.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -141,7 +128,8 @@ async fn good(
     mut hears: UnboundedReceiver<Happened>,
 ) -> UnboundedReceiver<Happened> {
     let plans = mesh::applied(mesh::FEWEST).plans;
-    let applied = Applied { v6gap: 1, mesh: MESH.to_owned(), plans, afresh: true };
+    let mesh = MESH.replace("smoke.toml", "light.toml").replace("1 h", "1 min");
+    let applied = Applied { v6gap: 1, mesh, plans, afresh: true };
     let (end, stop) = watch::channel(false);
     let mut told = |what| drop(says.send(Happened::Coordinator(what)));
     let coordinates = async {

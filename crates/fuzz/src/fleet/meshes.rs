@@ -16,27 +16,16 @@ use v6gap_fleet::coordinator::{Applied, Meshes};
 const PLAN: &str = "v6gap = 1\nname = \"x\"\n[[measure]]\nmetric = \"rtt\"\n";
 
 /// A mesh plan of two hosts.
-const MESH: &str = "\
-v6gap = 1
-name = \"two\"
-[hosts.\"rome/a\"]
-[hosts.\"oslo/b\"]
-[[groups]]
-name = \"all\"
-kind = \"mesh\"
-hosts = [\"*\"]
-[[measure]]
-group = \"all\"
-plan = \"p.toml\"
-every = \"1 h\"
-";
+const MESH: &str = include_str!("../../../core/tests/common/two.mesh.toml");
+
+/// What it calls the plan.
+const NAME: &str = "smoke.toml";
 
 /// Sections of credentials, of which the last may be missing.
 const SECTIONS: [&str; 4] = ["NATS USER JWT", "USER NKEY SEED", "V6GAP FLEET", "CERTIFICATE"];
 
-static APPLIED: LazyLock<Value> = LazyLock::new(
-    || json!({ "v6gap": 1, "mesh": MESH, "plans": { "p.toml": PLAN }, "afresh": true }),
-);
+static APPLIED: LazyLock<Value> =
+    LazyLock::new(|| json!({ "v6gap": 1, "mesh": MESH, "plans": { NAME: PLAN }, "afresh": true }));
 
 static REST: LazyLock<Value> = LazyLock::new(|| {
     json!({
@@ -55,7 +44,7 @@ pub fn run(data: &[u8]) {
         }
         1 => {
             let Ok(mesh) = std::str::from_utf8(data) else { return };
-            let plans = [("p.toml".to_owned(), PLAN.to_owned())].into();
+            let plans = [(NAME.to_owned(), PLAN.to_owned())].into();
             timetable(&Applied { v6gap: 1, mesh: mesh.to_owned(), plans, afresh: false });
         }
         _ => letter(data),

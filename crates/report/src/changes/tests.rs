@@ -1,44 +1,21 @@
 //! The words of changes, held to what a known log must say, and events to their schema.
 
 use super::*;
+use crate::made;
 use jsonschema::{Validator, validator_for};
 use serde_json::Value;
-use v6gap_core::family::PerFamily;
-use v6gap_core::watch::Kind;
-use v6gap_core::watch::log::{Answer, Ended, Fact, Noted, Outcome, Seen};
+use v6gap_core::watch::log::{Answer, Ended, Fact, Outcome};
 use v6gap_judge::changes::{Suspect, Watched};
 
 const SCHEMA: &str = include_str!("../../../../docs/schema/watch-event.json");
 
-const QUARTER_NS: u64 = 900_000_000_000;
-
 /// A visit; from number 60 on a round trip over IPv6 is 8.9 % longer than over IPv4, before it was
 /// 0.7 %, and there are three routers more.
 fn visit(number: u64) -> Ended {
-    let sign = |every: u64| if (number / every).is_multiple_of(2) { 1.0 } else { -1.0 };
     let (longer, routers) = if number >= 60 { (1.089, "12") } else { (1.007, "9") };
-    let values = PerFamily {
-        v4: 145e-6 * (1.0 + 1e-4 * sign(1)),
-        v6: 145e-6 * longer * (1.0 + 1e-4 * sign(2)),
-    };
-    let cell = "rtt-tcp-64".to_owned();
     Ended {
-        at_unix_ns: number * QUARTER_NS + 20_000_000_000,
-        began_unix_ns: number * QUARTER_NS,
-        path: "lab-b".to_owned(),
-        kind: Kind::Light,
-        outcome: Outcome::Measured,
-        run: None,
-        bytes: 0,
-        seen: vec![Seen {
-            cell: cell.clone(),
-            metric: Metric::Rtt,
-            blocks: 8,
-            values,
-            errors: None,
-        }],
         answers: vec![Answer {
-            cell,
+            cell: "rtt-tcp-64".to_owned(),
             metric: Metric::Rtt,
             label: "Round trip 64 B, TCP".to_owned(),
             verdict: "same".to_owned(),
@@ -48,12 +25,12 @@ fn visit(number: u64) -> Ended {
             margin: None,
             predicted: None,
         }],
-        noted: Noted::default(),
         facts: vec![Fact {
             name: "routers".to_owned(),
             family: Some(Family::V6),
             value: routers.to_owned(),
         }],
+        ..made::visit(number, longer, 1e-4)
     }
 }
 

@@ -45,41 +45,23 @@ impl Told {
 }
 
 #[cfg(test)]
+#[path = "../../../../core/tests/common/visit.rs"]
+mod made;
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use v6gap_core::family::PerFamily;
-    use v6gap_core::metric::Metric;
-    use v6gap_core::watch::Kind;
-    use v6gap_core::watch::log::{Ended, Logged, Noted, Outcome as How, Seen};
+    use v6gap_core::watch::log::{Ended, Logged, Outcome as How};
     use v6gap_perform::always::followed::Followed;
 
     /// A visit; from number 60 on round trips over IPv6 take longer, and the last one is down.
     fn visit(number: u64) -> Logged {
-        let sign = |every: u64| if (number / every).is_multiple_of(2) { 1.0 } else { -1.0 };
-        let longer = if number >= 60 { 1.089 } else { 1.007 };
-        let values = PerFamily {
-            v4: 145e-6 * (1.0 + 1e-4 * sign(1)),
-            v6: 145e-6 * longer * (1.0 + 1e-4 * sign(2)),
-        };
-        let cell = "rtt-tcp-64".to_owned();
-        let seen = Seen { cell, metric: Metric::Rtt, blocks: 8, values, errors: None };
+        let visit = made::visit(number, if number >= 60 { 1.089 } else { 1.007 }, 1e-4);
         let (outcome, seen) = match number {
             100 => (How::Down { family: None, why: String::new() }, Vec::new()),
-            _ => (How::Measured, vec![seen]),
+            _ => (How::Measured, visit.seen),
         };
-        Logged::Ended(Box::new(Ended {
-            at_unix_ns: number * 900_000_000_000 + 1,
-            began_unix_ns: number * 900_000_000_000,
-            path: "lab-b".to_owned(),
-            kind: Kind::Light,
-            outcome,
-            run: None,
-            bytes: 0,
-            seen,
-            answers: Vec::new(),
-            noted: Noted::default(),
-            facts: Vec::new(),
-        }))
+        Logged::Ended(Box::new(Ended { outcome, seen, ..visit }))
     }
 
     #[test]

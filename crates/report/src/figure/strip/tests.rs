@@ -1,46 +1,19 @@
 //! Strips of a history whose truth is known: a change, an outage of either family, and one visit.
 
 use super::*;
+use crate::made::{self, QUARTER_NS};
 use v6gap_core::family::PerFamily;
 use v6gap_core::metric::Metric;
-use v6gap_core::watch::Kind;
-use v6gap_core::watch::log::{Ended, Noted, Outcome, Seen};
+use v6gap_core::watch::log::Ended;
 use v6gap_judge::analysis::effect;
 use v6gap_judge::changes::Watched;
-
-const QUARTER_NS: u64 = 900_000_000_000;
 
 /// Visits, and the first of them over whose IPv6 a round trip takes 8.9 % longer.
 const VISITS: u64 = 400;
 const FIRST: u64 = 200;
 
-fn values(number: u64) -> PerFamily<f64> {
-    let sign = |every: u64| if (number / every).is_multiple_of(2) { 1.0 } else { -1.0 };
-    let longer = if number >= FIRST { 1.089 } else { 1.007 };
-    PerFamily { v4: 145e-6 * (1.0 + 1e-3 * sign(1)), v6: 145e-6 * longer * (1.0 + 1e-3 * sign(2)) }
-}
-
 fn visit(number: u64) -> Ended {
-    let seen = Seen {
-        cell: "rtt-tcp-64".to_owned(),
-        metric: Metric::Rtt,
-        blocks: 8,
-        values: values(number),
-        errors: None,
-    };
-    Ended {
-        at_unix_ns: number * QUARTER_NS + 20_000_000_000,
-        began_unix_ns: number * QUARTER_NS,
-        path: "lab-b".to_owned(),
-        kind: Kind::Light,
-        outcome: Outcome::Measured,
-        run: None,
-        bytes: 0,
-        seen: vec![seen],
-        answers: Vec::new(),
-        noted: Noted::default(),
-        facts: Vec::new(),
-    }
+    made::visit(number, if number >= FIRST { 1.089 } else { 1.007 }, 1e-3)
 }
 
 /// The strip of the first visits, with these outages.
@@ -49,7 +22,7 @@ fn drawn(visits: u64, silences: &[(Family, u64, Option<u64>)], path: &str) -> St
     (0..visits).for_each(|number| drop(watched.take(&visit(number))));
     let spells = watched.spells();
     let of_visit = |number: u64| {
-        let PerFamily { v4, v6 } = values(number);
+        let PerFamily { v4, v6 } = visit(number).seen[0].values;
         (number * QUARTER_NS, natural(Metric::Rtt, effect::of_block(Metric::Rtt, v4, v6)))
     };
     let all: Vec<(u64, f64)> = (0..visits).map(of_visit).collect();
