@@ -46,10 +46,15 @@ pub const HEARTBEAT_NS: u64 = 30 * SECOND_NS;
 /// After how long without a word a host is given no jobs, in ns.
 pub const SILENT_NS: u64 = 3 * HEARTBEAT_NS;
 
-/// After how long without a word of its leader a fleet may have another one, in ns.
-pub const LEADER_NS: u64 = 15 * SECOND_NS;
+/// After how long without a word of its leader a fleet may have another one, in ns. Nothing that is
+/// guaranteed relies on it: one that was replaced too early is refused like any other. It is long
+/// enough for a leader of whose word the broker lost one to say the next.
+pub const LEADER_NS: u64 = 6 * SECOND_NS;
 
-/// How long an answer of the broker is waited for, in ns.
+/// How long the broker's answer to a batch, or of one key, is waited for, in ns.
+pub const COMMIT_NS: u64 = 2 * SECOND_NS;
+
+/// How long an answer of the broker is waited for that takes longer, as that of all keys, in ns.
 pub const REQUEST_NS: u64 = 5 * SECOND_NS;
 
 /// Attempts at a job in a round.

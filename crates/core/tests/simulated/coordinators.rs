@@ -13,7 +13,7 @@ use v6gap_core::fleet::coordinator::{Action, Coordinator, Event, Setup};
 use v6gap_core::fleet::grant::{Batch, Entry, Key, NotCommitted, Stage, Value};
 use v6gap_core::fleet::message::{Command, Order};
 use v6gap_core::fleet::work::Work;
-use v6gap_core::fleet::{REQUEST_NS, agent};
+use v6gap_core::fleet::{COMMIT_NS, REQUEST_NS, agent};
 
 /// What the broker is asked.
 #[derive(Debug)]
@@ -39,6 +39,14 @@ impl CoordinatorNode {
     pub fn new(at: usize, works: &Rc<Vec<Work>>, random: &mut Random) -> CoordinatorNode {
         let process = Process::new(machine(at, 0, random), Clock::new(random));
         CoordinatorNode { process, table: Table::new(works), no_broker: false, no_agents: false }
+    }
+}
+
+/// How long its answer is waited for, in ns.
+fn patience_ns(request: &Request) -> u64 {
+    match request {
+        Request::Look | Request::Commit(..) => COMMIT_NS,
+        Request::List(_) => REQUEST_NS,
     }
 }
 
@@ -144,17 +152,17 @@ impl World {
 
     fn request(&mut self, at: usize, request: Request) {
         let life = self.coordinators[at].process.life;
-        let noise = !self.is_calm();
+        let (noise, patience_ns) = (!self.is_calm(), patience_ns(&request));
         if self.coordinators[at].no_broker || noise && self.random.chance(1) {
-            return self.push(REQUEST_NS, Ev::Answer(at, life, unknown(&request)));
+            return self.push(patience_ns, Ev::Answer(at, life, unknown(&request)));
         }
         let slow = noise && self.random.chance(2);
         let there = self.random.between(MS, if slow { 12 * SECOND } else { 20 * MS });
         let back = self.random.between(MS, 20 * MS);
         let lost = noise && self.random.chance(1);
-        let answers = there + back < REQUEST_NS && !lost;
+        let answers = there + back < patience_ns && !lost;
         if !answers {
-            self.push(REQUEST_NS, Ev::Answer(at, life, unknown(&request)));
+            self.push(patience_ns, Ev::Answer(at, life, unknown(&request)));
         }
         self.push(there, Ev::Request(at, life, request, answers.then_some(back)));
     }
@@ -162,7 +170,7 @@ impl World {
     pub fn requested(&mut self, at: usize, life: u32, request: Request, answers: Option<u64>) {
         if self.broker_down {
             if answers.is_some() {
-                self.push(REQUEST_NS, Ev::Answer(at, life, unknown(&request)));
+                self.push(patience_ns(&request), Ev::Answer(at, life, unknown(&request)));
             }
             return;
         }

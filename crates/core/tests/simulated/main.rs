@@ -26,6 +26,7 @@ mod faults;
 mod oracle;
 mod process;
 mod random;
+mod successor;
 mod table;
 mod world;
 

@@ -231,6 +231,17 @@ impl World {
         Err("nothing happens any more".to_string())
     }
 
+    /// Goes on until that is so; when that is.
+    pub fn until(&mut self, is_so: impl Fn(&World) -> bool) -> u64 {
+        while !is_so(self) {
+            let ((now, _), event) = self.queue.pop_first().expect("something happens");
+            assert!(now < 3600 * SECOND, "it does not come to that");
+            self.now = now;
+            self.happens(event);
+        }
+        self.now
+    }
+
     /// Whether everything is done.
     fn goes_on(&mut self, events: u64) -> Result<bool, String> {
         match self.phase {
@@ -272,7 +283,7 @@ impl World {
     }
 
     /// All faults end.
-    fn calm(&mut self) {
+    pub fn calm(&mut self) {
         self.phase = Phase::Calm(self.now);
         self.note(|| "all faults end".to_string());
         self.broker_down = false;

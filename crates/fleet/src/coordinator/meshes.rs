@@ -30,7 +30,7 @@ pub struct Applied {
 }
 
 /// All mesh plans that are applied.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Meshes {
     tables: BTreeMap<String, MeshTimetable>,
     /// The one that was asked first last time.
@@ -94,12 +94,12 @@ impl Meshes {
         self.tables.iter().map(|(name, table)| (name.clone(), table.standing(now))).collect()
     }
 
-    /// Work of the mesh plan of that name was measured last at that time, in ns since the Unix
-    /// epoch.
-    pub fn measured(&mut self, name: &str, is_it: &dyn Fn(&Work) -> bool, at_unix_ns: u64) {
-        let Some(table) = self.tables.get_mut(name) else { return };
-        let works: Vec<Work> = table.works().filter(|work| is_it(work)).collect();
-        works.iter().for_each(|work| table.measured(work, at_unix_ns));
+    /// Work of that key of the mesh plan of that name was measured last at that time, in ns since
+    /// the Unix epoch.
+    pub fn measured(&mut self, name: &str, key: (&HostName, &HostName, &str), at_unix_ns: u64) {
+        if let Some(table) = self.tables.get_mut(name) {
+            table.measured(key, at_unix_ns);
+        }
     }
 
     /// Addresses of hosts at which no agent says them.
@@ -170,7 +170,12 @@ mod tests {
     fn what_was_measured_is_not_due_and_overdue_two_hours_later() {
         let mut meshes = Meshes::default();
         meshes.set("two", Some(applied().timetable(now().wall).unwrap()));
-        meshes.measured("two", &|_| true, now().wall.unix_ns);
+        let work = meshes.tables["two"].works().next().unwrap();
+        let (from, to, plan) = work.key();
+        meshes.measured("two", (from, to, "another.toml"), now().wall.unix_ns);
+        meshes.measured("another", (from, to, plan), now().wall.unix_ns);
+        assert!(meshes.clone().next(now(), &|_| true).is_some(), "another was measured");
+        meshes.measured("two", (from, to, plan), now().wall.unix_ns);
         assert_eq!(meshes.next(now(), &|_| true), None);
         let wall = now().wall;
         let overdue = |hours: u64| {

@@ -123,6 +123,9 @@ pub struct Known {
     pub agents: Vec<Heard>,
 }
 
+/// What came of an action, and visits that are to be known before the machine hears of it.
+type Answered = (Event, Vec<Visited>);
+
 /// A coordinator that goes on.
 struct Going<'a> {
     machine: Coordinator,
@@ -147,7 +150,9 @@ struct Going<'a> {
     asked: (usize, u64),
     /// When it said last how it stands in this lead, in ns.
     stood_ns: Option<u64>,
-    says: UnboundedSender<Event>,
+    /// Whether it leads, or reads what there is once more.
+    leads: bool,
+    says: UnboundedSender<Answered>,
     told: &'a mut dyn FnMut(Told),
 }
 
@@ -192,6 +197,7 @@ pub async fn go_on(
         heard: BTreeMap::new(),
         asked: (0, 0),
         stood_ns: None,
+        leads: false,
         says,
         told,
     };
@@ -227,7 +233,7 @@ impl Going<'_> {
     async fn turn(
         &mut self,
         mut listened: Listened,
-        mut events: UnboundedReceiver<Event>,
+        mut events: UnboundedReceiver<Answered>,
         mut stop: watch::Receiver<bool>,
     ) -> Result<(), FleetError> {
         let mut read = tokio::time::interval(READ);
@@ -276,7 +282,10 @@ impl Going<'_> {
                     self.apply_all(since, all).await?;
                     Some(Event::Time)
                 }
-                Some(event) = events.recv() => Some(event),
+                Some((event, visits)) = events.recv() => {
+                    self.recall(&visits);
+                    Some(event)
+                }
                 () = tokio::time::sleep(Duration::from_nanos(wait_ns)) => Some(Event::Time),
                 () = stopped(&mut stop) => {
                     let _ = tokio::time::timeout(PARTING, self.part(&mut events)).await;
@@ -284,21 +293,18 @@ impl Going<'_> {
                 }
             };
             if let Some(event) = event {
-                if matches!(event, Event::Listed { .. }) && !self.machine.leads() {
-                    self.recall().await;
-                }
                 self.step(event).await;
             }
         }
     }
 
     /// Leads no more: another one may at once, and what runs goes on.
-    async fn part(&mut self, events: &mut UnboundedReceiver<Event>) {
+    async fn part(&mut self, events: &mut UnboundedReceiver<Answered>) {
         let leads = self.machine.leads();
         self.step(Event::Retire).await;
         // A batch that is on its way comes before the one that says so.
         while self.machine.leads()
-            && let Some(event) = events.recv().await
+            && let Some((event, _)) = events.recv().await
         {
             self.step(event).await;
         }
@@ -360,18 +366,22 @@ impl Going<'_> {
         match action {
             Action::Look => drop(tokio::spawn(async move {
                 let entry = grants.look(&v6gap_core::fleet::grant::Key::Leader).await;
-                let _ = says.send(Event::Looked(entry));
+                let _ = says.send((Event::Looked(entry), Vec::new()));
             })),
-            Action::List { number } => drop(tokio::spawn(async move {
-                let listed = tokio::time::timeout(Duration::from_nanos(REQUEST_NS), grants.list());
-                let entries = listed.await.ok().flatten();
-                let _ = says.send(Event::Listed { number, entries });
-            })),
+            Action::List { number } => {
+                // Another one may have led since the mesh plans were applied. What the broker does
+                // not tell of visits is measured once more.
+                let state = (!self.leads).then(|| self.state.clone());
+                drop(tokio::spawn(async move {
+                    let (entries, visits) = tokio::join!(in_time(grants.list()), seen(state));
+                    let _ = says.send((Event::Listed { number, entries }, visits));
+                }));
+            }
             Action::Commit { number, batch } => {
                 self.asked = (batch.grants(), now().ns);
                 drop(tokio::spawn(async move {
                     let came = grants.commit(&batch).await;
-                    let _ = says.send(Event::Committed { number, came });
+                    let _ = says.send((Event::Committed { number, came }, Vec::new()));
                 }));
             }
             Action::Send(command) => self.send(&command).await,
@@ -384,6 +394,7 @@ impl Going<'_> {
             }
             Action::Leads(leads) => {
                 self.stood_ns = None;
+                self.leads = leads;
                 (self.told)(Told::Leads(leads));
             }
         }
@@ -463,12 +474,8 @@ impl Going<'_> {
         Ok(())
     }
 
-    /// Takes note of all visits that the broker knows of, before it leads: another one may have led
-    /// since the mesh plans were applied. What the broker does not tell is measured once more.
-    async fn recall(&mut self) {
-        let asked = visits::all(&self.state);
-        let told = tokio::time::timeout(Duration::from_nanos(REQUEST_NS), asked).await;
-        let Ok(Ok(visits)) = told else { return };
+    /// Takes note of visits.
+    fn recall(&mut self, visits: &[Visited]) {
         for (name, since) in self.since.clone() {
             visits.iter().for_each(|visited| self.visited(&name, since, visited));
         }
@@ -476,9 +483,20 @@ impl Going<'_> {
 
     fn visited(&mut self, mesh: &str, since_unix_ns: u64, visited: &Visited) {
         if visited.unix_ns >= since_unix_ns {
-            self.meshes.measured(mesh, &|work| visited.is_of(work), visited.unix_ns);
+            self.meshes.measured(mesh, visited.of(), visited.unix_ns);
         }
     }
+}
+
+/// What the broker answers, unless that takes longer than a request may.
+async fn in_time<T>(asked: impl Future<Output = Option<T>>) -> Option<T> {
+    tokio::time::timeout(Duration::from_nanos(REQUEST_NS), asked).await.ok().flatten()
+}
+
+/// The last visit of each path, as far as the broker tells it.
+async fn seen(state: Option<Bucket>) -> Vec<Visited> {
+    let Some(state) = state else { return Vec::new() };
+    in_time(async { visits::all(&state).await.ok() }).await.unwrap_or_default()
 }
 
 /// Has down when a path was measured. What is lost of it is measured once more.

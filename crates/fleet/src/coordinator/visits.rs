@@ -39,9 +39,14 @@ impl Visited {
         format!("{}.{}.{}.{}.{plan}", from.site(), from.host(), to.site(), to.host())
     }
 
+    /// The key of the work that was measured.
+    pub fn of(&self) -> (&HostName, &HostName, &str) {
+        (&self.from, &self.to, self.plan.as_str())
+    }
+
     /// Whether it was of this work.
     pub fn is_of(&self, work: &Work) -> bool {
-        work.key() == (&self.from, &self.to, self.plan.as_str())
+        work.key() == self.of()
     }
 }
 

@@ -15,12 +15,15 @@ use async_nats::{Client, Request};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 use std::time::Duration;
-use v6gap_core::fleet::REQUEST_NS;
+use v6gap_core::fleet::COMMIT_NS;
 use v6gap_core::fleet::grant::{Batch, Committed, Entry, Key, NotCommitted, Put};
 use v6gap_core::fleet::subject::GRANTS;
 
 /// What other programs write in place of a key that was removed.
 const OPERATION: &str = "KV-Operation";
+
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_nanos(COMMIT_NS);
 
 /// Random bytes of a batch's name.
 const NAME_BYTES: usize = 12;
@@ -56,7 +59,7 @@ impl Grants {
     /// Has a batch come true, or not. Whatever is not certainly one or the other is unknown: it may
     /// still come true.
     pub async fn commit(&self, batch: &Batch) -> Committed {
-        match tokio::time::timeout(Duration::from_nanos(REQUEST_NS), self.send(batch)).await {
+        match tokio::time::timeout(PATIENCE, self.send(batch)).await {
             Ok(came) => came,
             Err(_) => Err(NotCommitted::Unknown),
         }
@@ -83,7 +86,7 @@ impl Grants {
     pub async fn look(&self, key: &Key) -> Option<Entry> {
         let subject = bucket_subject(GRANTS, &key.text());
         let found = self.stream.get_last_raw_message_by_subject(&subject);
-        match tokio::time::timeout(Duration::from_nanos(REQUEST_NS), found).await.ok()? {
+        match tokio::time::timeout(PATIENCE, found).await.ok()? {
             Ok(message) => Some(entry(key.clone(), &message)),
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => {
                 Some(Entry { key: key.clone(), value: None, revision: 0 })
@@ -96,7 +99,9 @@ impl Grants {
     /// `None` if the broker did not answer.
     pub async fn list(&self) -> Option<Vec<Entry>> {
         let all = bucket_subject(GRANTS, ">");
-        let subjects = self.stream.info_with_subjects(all).await.ok()?;
+        // A broker without a leader says nothing to this already.
+        let subjects = tokio::time::timeout(PATIENCE, self.stream.info_with_subjects(all));
+        let subjects = subjects.await.ok()?.ok()?;
         let subjects: Vec<(String, usize)> = subjects.try_collect().await.ok()?;
         let start = bucket_subject(GRANTS, "");
         let keys = subjects.iter().filter_map(|(subject, _)| subject.strip_prefix(&start));

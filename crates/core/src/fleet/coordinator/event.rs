@@ -42,7 +42,8 @@ pub enum Event {
 /// What is to be done, in the order given.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// Read the leader's key, from the leader of the replicas. Answered by [`Event::Looked`].
+    /// Read the leader's key, from the leader of the replicas. Answered by [`Event::Looked`], in
+    /// any case within [`COMMIT_NS`](crate::fleet::COMMIT_NS).
     Look,
     /// Read all keys, from the leader of the replicas: all that was written before this was asked
     /// must be in there. Answered by [`Event::Listed`], in any case within
@@ -52,7 +53,7 @@ pub enum Action {
         number: u64,
     },
     /// Have the broker take a batch. Answered by [`Event::Committed`], in any case within
-    /// [`REQUEST_NS`](crate::fleet::REQUEST_NS).
+    /// [`COMMIT_NS`](crate::fleet::COMMIT_NS).
     Commit {
         /// Its number.
         number: u64,

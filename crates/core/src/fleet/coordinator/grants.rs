@@ -21,7 +21,7 @@ const TIDY_NS: u64 = 86_400 * SECOND_NS;
 
 /// How long the broker keeps the record of a job that is over, in ns: for people who look. All
 /// records are read by whoever takes the lead, and that must not take long.
-const KEPT_NS: u64 = 60 * SECOND_NS;
+const KEPT_NS: u64 = 10 * SECOND_NS;
 
 /// What the jobs of a batch that is being made take.
 #[derive(Default)]

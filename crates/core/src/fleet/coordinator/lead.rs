@@ -4,21 +4,28 @@ use super::{Action, Again, Coordinator, Flight, Out};
 use crate::fleet::grant::{Batch, Entry, JobRecord, Key, Leader, Put, Value};
 use crate::fleet::id::{Epoch, JobId};
 use crate::fleet::work::Outcome;
-use crate::fleet::{LEADER_NS, REQUEST_NS, SECOND_NS};
+use crate::fleet::{COMMIT_NS, LEADER_NS, REQUEST_NS, SECOND_NS};
 use alloc::string::String;
 use alloc::vec::Vec;
 
 /// How often one that stands by looks, in ns.
-const LOOK_NS: u64 = LEADER_NS / 3;
+const LOOK_NS: u64 = SECOND_NS / 2;
 
 /// After how long without another batch the leader's key is written, in ns.
-const RENEW_NS: u64 = LEADER_NS / 3;
+const RENEW_NS: u64 = LEADER_NS / 4;
+
+// One that was lost costs nobody the lead: what there is is read, in a second or two, and it is
+// written again.
+const _: () = assert!(RENEW_NS + COMMIT_NS + 2 * SECOND_NS < LEADER_NS);
 
 /// How long after a broker that did not answer it is asked again, in ns.
 const RETRY_NS: u64 = SECOND_NS;
 
+/// How long an answer is waited for that must come within [`COMMIT_NS`], in ns.
+const COMMITTED_NS: u64 = 2 * COMMIT_NS;
+
 /// How long an answer is waited for that must come within [`REQUEST_NS`], in ns.
-pub(super) const ANSWER_NS: u64 = 2 * REQUEST_NS;
+const LISTED_NS: u64 = 2 * REQUEST_NS;
 
 /// How often the timetable is asked if nothing happens, in ns.
 const ASK_NS: u64 = SECOND_NS;
@@ -57,7 +64,7 @@ impl Lead {
 impl Coordinator {
     /// When it wants to be told the time next, in ns.
     pub fn wake_ns(&self) -> u64 {
-        let flight = self.flight.as_ref().map(|f| f.asked_ns.saturating_add(ANSWER_NS));
+        let flight = self.flight.as_ref().map(|f| f.asked_ns.saturating_add(COMMITTED_NS));
         let lead = match &self.lead {
             Lead::Standby { .. } if self.retired => u64::MAX,
             Lead::Standby { look_ns, .. } => *look_ns,
@@ -74,7 +81,12 @@ impl Coordinator {
     pub(super) fn looked(&mut self, entry: Option<Entry>, out: &mut Out<'_>) {
         let now_ns = out.now.ns;
         let Lead::Standby { seen, .. } = &mut self.lead else { return };
-        let Some(entry) = entry.filter(|_| !self.retired) else { return };
+        let Some(entry) = entry.filter(|_| !self.retired) else {
+            // A broker that does not answer here may not take the leader's word either: its silence
+            // begins when this one would hear it.
+            *seen = None;
+            return;
+        };
         if seen.is_none_or(|(revision, _)| revision != entry.revision) {
             *seen = Some((entry.revision, now_ns));
         }
@@ -118,7 +130,7 @@ impl Coordinator {
     pub(super) fn ask(&mut self, out: &mut Out<'_>) {
         let now_ns = out.now.ns;
         if let Some(flight) = &self.flight {
-            if now_ns >= flight.asked_ns.saturating_add(ANSWER_NS) {
+            if now_ns >= flight.asked_ns.saturating_add(COMMITTED_NS) {
                 self.not_committed(out);
             } else {
                 return;
@@ -154,7 +166,7 @@ impl Coordinator {
         let asked = self.next_number();
         if let Lead::Learning { number, ask_ns, .. } = &mut self.lead {
             *number = asked;
-            *ask_ns = out.now.ns.saturating_add(ANSWER_NS);
+            *ask_ns = out.now.ns.saturating_add(LISTED_NS);
             out.actions.push(Action::List { number: asked });
         }
     }

@@ -367,5 +367,5 @@ fn a_coordinator_is_given_work_and_says_what_came_of_it() {
     timetable.came(&light, &job, &Outcome::Lost, now(due - 1));
     let whole = next(&mut timetable, due).unwrap();
     assert_eq!(whole.continued, None);
-    timetable.measured(&light, at(due).unix_ns);
+    timetable.measured(light.key(), at(due).unix_ns);
 }

@@ -3,6 +3,7 @@
 use super::{Ended, Order, Slot, Standing, Visit};
 use crate::fleet::id::JobId;
 use crate::fleet::mesh::{Carriers, Class, Mesh, Pair, Paths};
+use crate::fleet::names::HostName;
 use crate::fleet::work::{Now, Outcome, SentPlan, Timetable, Work};
 use crate::record::RunId;
 use crate::watch::Moment;
@@ -50,9 +51,10 @@ impl MeshTimetable {
         MeshTimetable { carriers, planned, order, day, broken_off: BTreeMap::new(), mesh }
     }
 
-    /// The work was measured last at that time, in ns since the Unix epoch, as an archive says it.
-    pub fn measured(&mut self, work: &Work, began_unix_ns: u64) {
-        if let Some(visit) = self.visit(work) {
+    /// The work of that key was measured last at that time, in ns since the Unix epoch, as an
+    /// archive says it.
+    pub fn measured(&mut self, key: (&HostName, &HostName, &str), began_unix_ns: u64) {
+        if let Some(visit) = self.visit(key) {
             self.order.measured(visit, began_unix_ns);
         }
     }
@@ -101,11 +103,11 @@ impl MeshTimetable {
         })
     }
 
-    fn visit(&self, work: &Work) -> Option<Visit> {
-        let pair = Pair { from: self.mesh.host(&work.from)?, to: self.mesh.host(&work.to)? };
+    fn visit(&self, (from, to, plan): (&HostName, &HostName, &str)) -> Option<Visit> {
+        let pair = Pair { from: self.mesh.host(from)?, to: self.mesh.host(to)? };
         let is_of = |visit: &Visit| {
             let planned = self.planned.get(visit.measure);
-            planned.is_some_and(|planned| planned.plan.name == work.plan.name)
+            planned.is_some_and(|planned| planned.plan.name == plan)
         };
         let visits = (0..self.planned.len()).map(|measure| Visit { measure, pair });
         visits.filter(is_of).find(|visit| self.order.has(*visit))
@@ -138,7 +140,7 @@ impl Timetable for MeshTimetable {
     }
 
     fn came(&mut self, work: &Work, _job: &JobId, outcome: &Outcome, now: Now) {
-        let Some(visit) = self.visit(work) else { return };
+        let Some(visit) = self.visit(work.key()) else { return };
         let later = |ns: u64| now.wall.unix_ns.saturating_add(ns);
         self.broken_off.remove(&visit);
         let ended = match outcome {
