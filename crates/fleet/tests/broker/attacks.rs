@@ -3,7 +3,7 @@
 //! at what the server says of it.
 
 use crate::broken;
-use crate::cluster::{Cluster, block_on, client, until};
+use crate::cluster::{Cluster, block_on, client, in_a_moment, until, until_heard};
 use crate::process::Process;
 use async_nats::jetstream::Context;
 use async_nats::{Client, Request, Subscriber};
@@ -89,20 +89,23 @@ async fn heard(client: &Client, subject: &str) -> Subscriber {
 /// What it says in others' names arrives nowhere, and what it says in its own does.
 async fn says_nothing(attacker: &Client, witness: &Client) {
     let mut everything = heard(witness, ">").await;
-    witness.flush().await.unwrap();
+    until_heard(witness, "v6gap.hello", &mut everything).await;
     for (what, subjects) in SAID {
         for subject in subjects {
             attacker.publish(*subject, "forged".into()).await.unwrap();
         }
         // The server takes what a connection says in its order, and hands it on in that.
         attacker.publish("v6gap.hb.rome.a", "true".into()).await.unwrap();
-        loop {
-            let message = everything.next().await.unwrap();
-            assert_ne!(&message.payload[..], b"forged", "{what}: {}", message.subject);
-            if message.subject.as_str() == "v6gap.hb.rome.a" {
-                break;
+        in_a_moment(what, async {
+            loop {
+                let message = everything.next().await.unwrap();
+                assert_ne!(&message.payload[..], b"forged", "{what}: {}", message.subject);
+                if message.subject.as_str() == "v6gap.hb.rome.a" {
+                    break;
+                }
             }
-        }
+        })
+        .await;
         refused(what);
     }
 }
@@ -118,17 +121,18 @@ async fn asks_nothing(attacker: &Client) {
 
 /// It hears its own orders and nobody else's.
 async fn hears_nothing(attacker: &Client, witness: &Client) {
-    let mut own = heard(attacker, "v6gap.cmd.rome.a").await;
     let mut others = Vec::new();
     for subject in HEARD {
         others.push((subject, heard(attacker, subject).await));
     }
-    attacker.flush().await.unwrap();
+    let mut own = heard(attacker, "v6gap.cmd.rome.a").await;
+    until_heard(witness, "v6gap.cmd.rome.a", &mut own).await;
     for subject in ["v6gap.cmd.oslo.b", "v6gap.hb.oslo.b", "_INBOX.coordinator.x"] {
         witness.publish(subject, "secret".into()).await.unwrap();
     }
     witness.publish("v6gap.cmd.rome.a", "own".into()).await.unwrap();
-    assert_eq!(&own.next().await.unwrap().payload[..], b"own");
+    let hears_its_own = async { while own.next().await.unwrap().payload[..] != *b"own" {} };
+    in_a_moment("its own order", hears_its_own).await;
     for (subject, mut subscriber) in others {
         let message = subscriber.next().now_or_never().flatten();
         assert!(message.is_none(), "{subject}: {message:?}");

@@ -63,11 +63,11 @@ enum Happened {
 pub fn all(server: &Path) {
     let cluster = Cluster::start(server, 1, true);
     let folder = cluster.hub.folder.clone();
-    let theirs = taken_over(&cluster);
     let world = Arc::new(World::new(&folder));
     for name in HOSTS {
         cluster.invited(name);
     }
+    let theirs = taken_over(&cluster);
     let operator = cluster.hub.part(Role::Operator);
     block_on(async {
         let (says, hears) = unbounded_channel();
@@ -91,7 +91,8 @@ pub fn all(server: &Path) {
 fn taken_over(cluster: &Cluster) -> Hub {
     let (from, to) = (&cluster.hub.folder, cluster.hub.folder.join("theirs"));
     std::fs::create_dir(&to).unwrap();
-    for name in ["hub.json", "authority.pem"] {
+    // With the list of agents: a coordinator orders nothing of whom it does not know.
+    for name in ["hub.json", "authority.pem", "agents.json"] {
         std::fs::copy(from.join(name), to.join(name)).unwrap();
     }
     std::fs::copy(credentials(cluster), to.join("coordinator.creds")).unwrap();

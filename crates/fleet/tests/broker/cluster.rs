@@ -1,8 +1,9 @@
 //! A hub in a folder of its own, and its nodes as processes that are killed with the suite.
 
 use crate::figures;
-use async_nats::Client;
 use async_nats::jetstream::stream::Info;
+use async_nats::{Client, Subscriber};
+use futures_util::StreamExt;
 use std::collections::BTreeMap;
 use std::net::{Ipv6Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,13 @@ const INSTALLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/nats/
 /// Longest that anything is waited for; what was sent and not acknowledged is sent again after 150
 /// s.
 const PATIENCE: Duration = Duration::from_secs(400);
+
+/// Longest that a node may take to let somebody in, and to hand on what was said.
+const MOMENT: Duration = Duration::from_secs(60);
+
+/// What is said to see whether it is heard, and how often.
+const HELLO: &str = "hello";
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// The stream of the grants.
 pub const GRANTS: &str = "KV_grants";
@@ -188,18 +196,45 @@ impl Drop for Cluster {
     }
 }
 
+/// What comes of it, if that takes no longer than a moment.
+pub async fn in_a_moment<T>(what: &str, perform: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(MOMENT, perform).await {
+        Ok(came) => came,
+        Err(_) => panic!("not within {} s: {what}", MOMENT.as_secs()),
+    }
+}
+
+/// Waits until the server knows what a client listens to, by what somebody says to that subject;
+/// what was subscribed to before, on the same connection, it knows then as well. To flush does not
+/// do: that hands it to the system, and what others say may be quicker.
+///
+/// The same word may come to `subscriber` several times.
+pub async fn until_heard(speaker: &Client, subject: &'static str, subscriber: &mut Subscriber) {
+    in_a_moment(subject, async {
+        loop {
+            speaker.publish(subject, HELLO.into()).await.unwrap();
+            if let Ok(message) = tokio::time::timeout(AGAIN, subscriber.next()).await
+                && message.unwrap().payload[..] == *HELLO.as_bytes()
+            {
+                return;
+            }
+        }
+    })
+    .await;
+}
+
 /// Connects with credentials, as soon as the hub is there.
 pub async fn client(file: &Path) -> Client {
     let letter = Letter::read(file, None).unwrap();
     let way = Way { letter: &letter, file, hubs: &[], plaintext: true };
-    let start = Instant::now();
+    let (start, what) = (Instant::now(), format!("a connection with {}", file.display()));
     loop {
-        match connect(&way).await {
+        match in_a_moment(&what, connect(&way)).await {
             Ok(client) => return client,
             Err(error) if error.may_pass() && start.elapsed() < PATIENCE => {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
-            Err(error) => panic!("{error}"),
+            Err(error) => panic!("{what}: {error}"),
         }
     }
 }
