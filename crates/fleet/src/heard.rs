@@ -10,7 +10,7 @@ use v6gap_core::fleet::subject;
 pub const MESSAGE_BYTES_MAX: usize = 16 << 10;
 
 /// What stands in a message, if it is of that kind and none that is too long.
-fn read<T: DeserializeOwned>(message: &[u8]) -> Option<T> {
+pub(crate) fn read<T: DeserializeOwned>(message: &[u8]) -> Option<T> {
     if message.len() > MESSAGE_BYTES_MAX {
         return None;
     }

@@ -1,6 +1,6 @@
 //! What an operator asks of a fleet: what shall be measured, and how it does.
 
-use crate::coordinator::{Applied, Known, Visited, visits};
+use crate::coordinator::{Applied, Asked, Known, Visited, visits};
 use crate::error::FleetError;
 use crate::letter::Letter;
 use crate::nats::connect::{Way, connect};
@@ -8,7 +8,7 @@ use crate::nats::grants::Grants;
 use crate::nats::keys::{Bucket, key_of, name_of};
 use crate::now::{now, stopped};
 use crate::rights::ASK;
-use async_nats::jetstream;
+use async_nats::{Client, jetstream};
 use std::path::Path;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -100,6 +100,18 @@ async fn put(file: &Path, name: &str, text: Vec<u8>) -> Result<(), FleetError> {
     Bucket::of(&context, MESHES).await?.put(&key_of(name), text).await
 }
 
+/// What coordinators know of the fleet, part by part; nothing where none answers.
+pub(crate) async fn known(client: &Client) -> Option<Known> {
+    let mut known = Known::default();
+    let mut asked = Some(Asked::default());
+    while let Some(next) = asked {
+        let text = serde_json::to_vec(&next).ok()?;
+        let answer = client.request(ASK, text.into()).await.ok()?;
+        asked = known.add(serde_json::from_slice(&answer.payload).ok()?);
+    }
+    Some(known)
+}
+
 /// Looks how a fleet does.
 ///
 /// # Errors
@@ -107,9 +119,7 @@ async fn put(file: &Path, name: &str, text: Vec<u8>) -> Result<(), FleetError> {
 pub async fn status(file: &Path) -> Result<Status, FleetError> {
     let letter = Letter::read(file, None)?;
     let client = connect(&Way { letter: &letter, file, hubs: &[], plaintext: true }).await?;
-    // Nobody answers where there is no coordinator.
-    let answer = client.request(ASK, "".into()).await.ok();
-    let known = answer.and_then(|answer| serde_json::from_slice(&answer.payload).ok());
+    let known = known(&client).await;
     let context = jetstream::new(client);
     let meshes = Bucket::of(&context, MESHES).await?.all().await?;
     let visits = visits::all(&Bucket::of(&context, STATE).await?).await?;

@@ -1,9 +1,12 @@
 //! The coordinator: drives its machine. It reads and writes grants, gives orders, and hears what
 //! hosts say.
 
+mod known;
 mod meshes;
 pub(crate) mod visits;
 
+pub(crate) use known::Asked;
+pub use known::{Heard, Known, Part};
 pub use meshes::{Applied, Meshes};
 pub use visits::Visited;
 
@@ -21,7 +24,6 @@ use crate::orders::Writer;
 use crate::rights::{ASK, Role};
 use async_nats::{Client, Subscriber};
 use futures_util::StreamExt;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,7 +31,6 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 use v6gap_core::fleet::REQUEST_NS;
-use v6gap_core::fleet::clock::ahead_ns;
 use v6gap_core::fleet::coordinator::{Action, Coordinator, Event, Setup};
 use v6gap_core::fleet::id::Epoch;
 use v6gap_core::fleet::message::{Command, Heartbeat};
@@ -100,27 +101,6 @@ pub enum Told {
         /// In words.
         why: String,
     },
-}
-
-/// An agent as it was heard last.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Heard {
-    /// What it said.
-    pub said: Heartbeat,
-    /// How long ago that was, in ns.
-    pub ago_ns: u64,
-    /// How far its wall clock was ahead of the hub's when it came, in ns.
-    #[serde(default)]
-    pub clock_ahead_ns: i64,
-}
-
-/// What a coordinator answers to who asks how the fleet does.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Known {
-    /// Whether the one that answers leads.
-    pub leads: bool,
-    /// The agents that it has heard, in the order of their names.
-    pub agents: Vec<Heard>,
 }
 
 /// What came of an action, and visits that are to be known before the machine hears of it.
@@ -253,7 +233,7 @@ impl Going<'_> {
                 },
                 asked = listened.asked.next() => match asked {
                     Some(message) => {
-                        self.answer(message.reply).await;
+                        self.answer(&message.payload, message.reply).await;
                         None
                     }
                     None => return Ok(()),
@@ -321,17 +301,11 @@ impl Going<'_> {
         Some(Event::Heartbeat(Box::new(beat)))
     }
 
-    /// Says how the fleet does.
-    async fn answer(&self, to: Option<async_nats::Subject>) {
-        let now_ns = now().ns;
-        let heard = |(said, at): &(Heartbeat, Now)| Heard {
-            said: said.clone(),
-            ago_ns: now_ns.saturating_sub(at.ns),
-            clock_ahead_ns: ahead_ns(said.unix_ns, at.wall.unix_ns),
-        };
-        let agents = self.heard.values().map(heard).collect();
-        let known = Known { leads: self.machine.leads(), agents };
-        if let (Some(to), Ok(text)) = (to, serde_json::to_vec(&known)) {
+    /// Says how the fleet does: the part that is asked for.
+    async fn answer(&self, asked: &[u8], to: Option<async_nats::Subject>) {
+        let asked = heard::read::<Asked>(asked).unwrap_or_default();
+        let part = Part::of(&self.heard, &asked, self.machine.leads(), now().ns);
+        if let (Some(to), Ok(text)) = (to, serde_json::to_vec(&part)) {
             let _ = self.client.publish(to, text.into()).await;
         }
     }

@@ -20,7 +20,7 @@ use v6gap_core::fleet::metrics::Metrics;
 use v6gap_core::fleet::subject;
 use v6gap_core::fleet::work::Now;
 use v6gap_core::watch::Moment;
-use v6gap_fleet::coordinator::{Known, Visited};
+use v6gap_fleet::coordinator::{Part, Visited};
 use v6gap_fleet::heard::{self, MESSAGE_BYTES_MAX};
 use v6gap_fleet::nats::grants::read_answer;
 use v6gap_fleet::nats::keys::{key_of, name_of};
@@ -151,7 +151,7 @@ fn kept(data: &[u8]) {
             assert!(!key.contains(['*', '>', ' ']), "{key}");
         }
         2 => {
-            let known = serde_json::from_slice::<Known>(&message(&KNOWN, data)).ok();
+            let known = serde_json::from_slice::<Part>(&message(&KNOWN, data)).ok();
             known.iter().for_each(same);
         }
         _ => {
