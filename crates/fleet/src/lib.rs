@@ -19,6 +19,7 @@ pub mod hub;
 mod letter;
 pub mod nats;
 mod now;
+mod once;
 pub mod operate;
 pub mod orders;
 pub mod parts;

@@ -1,14 +1,16 @@
 //! What an operator asks of a fleet: what shall be measured, and how it does.
 
-use crate::coordinator::{Applied, Asked, Known, Visited, visits};
+use crate::coordinator::{Applied, Asked, Known, Missed, Visited, visits};
 use crate::error::FleetError;
 use crate::letter::Letter;
 use crate::nats::connect::{Way, connect};
 use crate::nats::grants::Grants;
 use crate::nats::keys::{Bucket, key_of, name_of};
 use crate::now::{now, stopped};
+use crate::once::Waiting;
 use crate::rights::ASK;
 use async_nats::{Client, jetstream};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -18,6 +20,9 @@ use v6gap_core::fleet::work::Work;
 
 /// How often it is looked what was measured.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// At every how many of these it is asked how the agents do.
+const LOOKS: u64 = 10;
 
 /// How a fleet does.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,8 +54,17 @@ pub async fn take_away(file: &Path, name: &str) -> Result<(), FleetError> {
     put(file, name, Vec::new()).await
 }
 
-/// Has each path of a mesh plan measured once, and says how many were so far, until all are or
-/// `stop` says so; then it is applied no more. Returns the works that were not measured.
+/// How a mesh plan came out of which each path is measured once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Once {
+    /// What was not measured, each with why not as far as that is known.
+    pub missing: Vec<(Work, Option<String>)>,
+    /// Whether it was stopped before that.
+    pub stopped: bool,
+}
+
+/// Has each path of a mesh plan measured once, and says how many were so far, until all are, none
+/// of the others can be, or `stop` says so; then it is applied no more.
 ///
 /// # Errors
 /// As [`apply`]; also in words, if the mesh plan is none.
@@ -60,37 +74,80 @@ pub async fn once(
     applied: &Applied,
     told: &mut dyn FnMut(usize, usize),
     mut stop: watch::Receiver<bool>,
-) -> Result<Vec<Work>, FleetError> {
+) -> Result<Once, FleetError> {
     // Beside one of that name that is measured for good.
     let name = format!("{name} (once)");
     let table = applied.timetable(now().wall).map_err(|why| FleetError::refused(&name, why))?;
-    let mut missing: Vec<Work> = table.works().collect();
-    let all = missing.len();
+    let waiting = Waiting::new(table.works());
     let letter = Letter::read(file, None)?;
     let client = connect(&Way { letter: &letter, file, hubs: &[], plaintext: true }).await?;
-    let context = jetstream::new(client);
+    let context = jetstream::new(client.clone());
     let (meshes, state) = (Bucket::of(&context, MESHES).await?, Bucket::of(&context, STATE).await?);
     // What was there before is told by what changes, not by a clock.
-    let before = visits::all(&state).await?;
+    let (visits, missed) = visits::with_missed(&state).await?;
+    let before = (visits.into_iter().collect(), missed.into_iter().collect());
     let text = serde_json::to_vec(applied).map_err(|e| FleetError::refused(&name, e))?;
     meshes.put(&key_of(&name), text).await?;
-    let mut done = usize::MAX;
-    while !missing.is_empty() && !*stop.borrow() {
-        let found = visits::all(&state).await?;
-        let is_new = |visit: &&Visited| !before.contains(visit);
-        let new: Vec<&Visited> = found.iter().filter(is_new).collect();
-        missing.retain(|work| !new.iter().any(|visit| visit.is_of(work)));
-        if all - missing.len() != done {
-            done = all - missing.len();
-            told(done, all);
-        }
-        tokio::select! {
-            () = tokio::time::sleep(LOOK) => {}
-            () = stopped(&mut stop) => {}
-        }
-    }
+    let looks = Looks { client: &client, state: &state, applied, before };
+    let waiting = looks.until_over(waiting, told, &mut stop).await;
     meshes.put(&key_of(&name), Vec::new()).await?;
-    Ok(missing)
+    let stopped = *stop.borrow();
+    Ok(Once { missing: waiting.into_missing(), stopped })
+}
+
+/// Where it is looked what was measured.
+struct Looks<'a> {
+    client: &'a Client,
+    state: &'a Bucket,
+    applied: &'a Applied,
+    /// What was there before.
+    before: (BTreeSet<Visited>, BTreeSet<Missed>),
+}
+
+impl Looks<'_> {
+    async fn until_over(
+        &self,
+        mut waiting: Waiting,
+        told: &mut dyn FnMut(usize, usize),
+        stop: &mut watch::Receiver<bool>,
+    ) -> Waiting {
+        let (mut last, mut day) = (None, now().wall.day());
+        for look in 0_u64.. {
+            // A broker that does not answer now is asked again.
+            if let Ok((visits, missed)) = visits::with_missed(self.state).await {
+                let (visited_before, missed_before) = &self.before;
+                let visits: Vec<_> =
+                    visits.iter().filter(|visit| !visited_before.contains(*visit)).collect();
+                let missed: Vec<_> =
+                    missed.iter().filter(|missed| !missed_before.contains(*missed)).collect();
+                waiting.came(&visits, &missed);
+            }
+            if look.is_multiple_of(LOOKS) {
+                let known = known(self.client).await;
+                waiting.known(known.as_ref(), now().ns);
+            }
+            if now().wall.day() != day {
+                day = now().wall.day();
+                // It could be made when it was applied.
+                if let Ok(table) = self.applied.timetable(now().wall) {
+                    waiting.turn(&table.works().collect::<Vec<Work>>());
+                }
+            }
+            let (done, all) = waiting.measured();
+            if last != Some(done) {
+                last = Some(done);
+                told(done, all);
+            }
+            if waiting.is_over(now().ns) || *stop.borrow() {
+                break;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                () = stopped(stop) => {}
+            }
+        }
+        waiting
+    }
 }
 
 async fn put(file: &Path, name: &str, text: Vec<u8>) -> Result<(), FleetError> {

@@ -257,7 +257,8 @@ pub struct FleetApplyArgs {
 Example:
   v6gap fleet run mesh.toml --creds /srv/v6gap/operator.creds
 
-It ends when each path was measured, or with Ctrl-C; what was measured is in the archive.")]
+It ends when each path was measured or cannot be, which it says with the reason (exit code 4), or
+with Ctrl-C (130). What was measured is in the archive.")]
 pub struct FleetRunArgs {
     /// The mesh plan
     #[arg(value_name = "FILE")]

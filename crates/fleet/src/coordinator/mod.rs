@@ -8,7 +8,7 @@ pub(crate) mod visits;
 pub(crate) use known::Asked;
 pub use known::{Heard, Known, Part};
 pub use meshes::{Applied, Meshes};
-pub use visits::Visited;
+pub use visits::{Missed, Visited};
 
 use crate::error::FleetError;
 use crate::heard;
@@ -360,9 +360,8 @@ impl Going<'_> {
             }
             Action::Send(command) => self.send(&command).await,
             Action::Came { work, outcome, .. } => {
-                if let Outcome::Measured { run } = &outcome {
-                    let visited = Visited::new(&work, run.clone(), now().wall.unix_ns);
-                    drop(tokio::spawn(keep(self.state.clone(), visited)));
+                if let Some(kept) = visits::written(&work, &outcome, now().wall.unix_ns) {
+                    drop(tokio::spawn(keep(self.state.clone(), kept)));
                 }
                 (self.told)(Told::Came { work, outcome });
             }
@@ -473,9 +472,8 @@ async fn seen(state: Option<Bucket>) -> Vec<Visited> {
     in_time(async { visits::all(&state).await.ok() }).await.unwrap_or_default()
 }
 
-/// Has down when a path was measured. What is lost of it is measured once more.
-async fn keep(state: Bucket, visited: Visited) {
-    if let Ok(text) = serde_json::to_vec(&visited) {
-        let _ = state.put(&visited.key(), text).await;
-    }
+/// Has down when a path was measured, or why it could not be. What is lost of it is measured once
+/// more.
+async fn keep(state: Bucket, (key, text): (String, Vec<u8>)) {
+    let _ = state.put(&key, text).await;
 }

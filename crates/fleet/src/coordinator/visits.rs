@@ -1,16 +1,17 @@
 //! When paths were measured last, so that a coordinator that begins does not measure all of them
-//! again. It can be made anew from the archive, or by measuring.
+//! again, and why they could not be, for whoever waits for that. The first can be made anew from
+//! the archive, or by measuring.
 
 use super::meshes::hash;
 use crate::error::FleetError;
 use crate::nats::keys::Bucket;
 use serde::{Deserialize, Serialize};
 use v6gap_core::fleet::names::HostName;
-use v6gap_core::fleet::work::Work;
+use v6gap_core::fleet::work::{Outcome, Work};
 use v6gap_core::record::RunId;
 
 /// The last visit of a path by a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Visited {
     /// The host that measured.
     pub from: HostName,
@@ -25,6 +26,55 @@ pub struct Visited {
     pub unix_ns: u64,
 }
 
+/// The last time that all attempts at a path in a round came to nothing. It has no `unix_ns`, so
+/// that nobody takes it for a [`Visited`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Missed {
+    /// The host that was to measure.
+    pub from: HostName,
+    /// The host that was to be measured to.
+    pub to: HostName,
+    /// What the mesh plan calls the plan.
+    pub plan: String,
+    /// What the last attempt failed by, in words.
+    pub why: String,
+    /// When that was, in ns since the Unix epoch.
+    pub missed_unix_ns: u64,
+}
+
+impl Missed {
+    /// The key of the work that was not measured.
+    pub fn of(&self) -> (&HostName, &HostName, &str) {
+        (&self.from, &self.to, self.plan.as_str())
+    }
+}
+
+/// What is written down of how work came out, and under which key; nothing if another coordinator
+/// sees to it.
+pub(super) fn written(work: &Work, outcome: &Outcome, unix_ns: u64) -> Option<(String, Vec<u8>)> {
+    let (key, text) = match outcome {
+        Outcome::Measured { run } => {
+            let visited = Visited::new(work, run.clone(), unix_ns);
+            (visited.key(), serde_json::to_vec(&visited))
+        }
+        Outcome::GivenUp { why, .. } => {
+            let Work { from, to, plan, .. } = work.clone();
+            let (plan, why) = (plan.name.clone(), why.clone());
+            let missed = Missed { from, to, plan, why, missed_unix_ns: unix_ns };
+            (format!("missed.{}", key(work.key())), serde_json::to_vec(&missed))
+        }
+        Outcome::Lost => return None,
+    };
+    // It is names, words and numbers.
+    Some((key, text.ok()?))
+}
+
+/// The key of a path and a plan: names of plans may have any letters.
+fn key((from, to, plan): (&HostName, &HostName, &str)) -> String {
+    let plan = hash(plan);
+    format!("{}.{}.{}.{}.{plan}", from.site(), from.host(), to.site(), to.host())
+}
+
 impl Visited {
     /// Work that was measured into `run`.
     pub fn new(work: &Work, run: Option<RunId>, unix_ns: u64) -> Self {
@@ -32,21 +82,14 @@ impl Visited {
         Visited { from, to, plan: plan.name.clone(), run, unix_ns }
     }
 
-    /// Its key: names of plans may have any letters.
+    /// Its key.
     pub fn key(&self) -> String {
-        let (from, to) = (&self.from, &self.to);
-        let plan = hash(&self.plan);
-        format!("{}.{}.{}.{}.{plan}", from.site(), from.host(), to.site(), to.host())
+        key(self.of())
     }
 
     /// The key of the work that was measured.
     pub fn of(&self) -> (&HostName, &HostName, &str) {
         (&self.from, &self.to, self.plan.as_str())
-    }
-
-    /// Whether it was of this work.
-    pub fn is_of(&self, work: &Work) -> bool {
-        work.key() == self.of()
     }
 }
 
@@ -55,6 +98,66 @@ impl Visited {
 /// # Errors
 /// If it refuses or does not answer.
 pub(crate) async fn all(state: &Bucket) -> Result<Vec<Visited>, FleetError> {
-    let all = state.all().await?;
-    Ok(all.iter().filter_map(|(_, text)| serde_json::from_slice(text).ok()).collect())
+    Ok(with_missed(state).await?.0)
+}
+
+/// As [`all`], and the last time that each could not be measured.
+///
+/// # Errors
+/// As [`all`].
+pub(crate) async fn with_missed(state: &Bucket) -> Result<(Vec<Visited>, Vec<Missed>), FleetError> {
+    Ok(read(&state.all().await?))
+}
+
+fn read(all: &[(String, Vec<u8>)]) -> (Vec<Visited>, Vec<Missed>) {
+    let visits = all.iter().filter_map(|(_, text)| serde_json::from_slice(text).ok());
+    let missed = all.iter().filter_map(|(_, text)| serde_json::from_slice(text).ok());
+    (visits.collect(), missed.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use v6gap_core::fleet::work::{Class, SentPlan};
+
+    /// Work between two hosts by the plan `light.toml`.
+    fn work(from: &str, to: &str) -> Work {
+        let (name, text, hash) = ("light.toml".to_owned(), String::new(), String::new());
+        Work {
+            from: from.parse().unwrap(),
+            to: to.parse().unwrap(),
+            to_is_agent: true,
+            class: Class::Light,
+            links: Vec::new(),
+            plan: Arc::new(SentPlan { name, text, hash, needs: Vec::new() }),
+            longest_ns: 1,
+            every_ns: 1,
+            port: None,
+            continued: None,
+        }
+    }
+
+    #[test]
+    fn what_was_measured_and_what_could_not_be_are_told_apart() {
+        let (one, other) = (work("rome/a", "oslo/b"), work("oslo/b", "rome/a"));
+        let why = "rome/a: something else is measured there".to_owned();
+        let given_up =
+            Outcome::GivenUp { why: why.clone(), attempts: 3, lasting: false, run: None };
+        let measured = Outcome::Measured { run: Some("7k2f9q".parse().unwrap()) };
+        let all = [
+            written(&one, &measured, 7).unwrap(),
+            written(&other, &measured, 8).unwrap(),
+            written(&one, &given_up, 9).unwrap(),
+        ];
+        assert_eq!(written(&one, &Outcome::Lost, 9), None);
+        let (visits, missed) = read(&all);
+        assert_eq!(visits.iter().map(|visit| visit.unix_ns).collect::<Vec<_>>(), [7, 8]);
+        let keys = [visits[0].of(), visits[1].of(), missed[0].of()];
+        assert_eq!(keys, [one.key(), other.key(), one.key()]);
+        assert_eq!((missed.len(), &missed[0].why, missed[0].missed_unix_ns), (1, &why, 9));
+        // Neither takes the place of the other.
+        let keys: std::collections::BTreeSet<&str> = all.iter().map(|(key, _)| &**key).collect();
+        assert_eq!(keys.len(), 3, "{keys:?}");
+    }
 }

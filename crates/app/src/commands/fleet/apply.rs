@@ -45,14 +45,20 @@ pub fn once(args: &FleetRunArgs) -> Result<Outcome, Failure> {
     let mut told = |done: usize, all: usize| {
         output::to_stdout(&format!("{done} of {all} paths were measured."));
     };
-    let missing = v6gap_fleet::block_on(&stop, async |stop| {
+    let once = v6gap_fleet::block_on(&stop, async |stop| {
         operate::once(&args.creds, &mesh.name, &applied, &mut told, stop).await
     });
-    let missing = missing.map_err(|error| Failure::unexpected(error.to_string()))??;
-    for work in &missing {
-        output::to_stdout(&format!("Not measured: {} to {}", work.from, work.to));
+    let once = once.map_err(|error| Failure::unexpected(error.to_string()))??;
+    for (work, why) in &once.missing {
+        let why = why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+        let (from, to, plan) = work.key();
+        output::to_stdout(&format!("Not measured: {from} to {to} ({plan}){why}"));
     }
-    Ok(if missing.is_empty() { Outcome::Done } else { Outcome::Interrupted })
+    Ok(match (once.missing.is_empty(), once.stopped) {
+        (true, _) => Outcome::Done,
+        (false, true) => Outcome::Interrupted,
+        (false, false) => Outcome::Peer,
+    })
 }
 
 /// A mesh plan and its text.

@@ -76,26 +76,30 @@ impl Coordinator {
 
     fn obstacle_of_agent(&self, host: &HostName, needs: &[String], now: Now) -> Option<Obstacle> {
         let Some(heard) = self.hosts.get(host) else { return Some(Obstacle::Silent) };
-        if now.ns.saturating_sub(heard.at_ns) > SILENT_NS {
-            return Some(Obstacle::Silent);
-        }
-        let said = &heard.heartbeat;
-        if said.versions().is_none_or(|range| range.agree(SPOKEN).is_err()) {
-            return Some(Obstacle::Version);
-        }
-        if let Some(name) = needs.iter().find(|name| !said.features.contains(name)) {
-            return Some(Obstacle::Feature(name.clone()));
-        }
-        match said.state {
-            State::Taken => return Some(Obstacle::Taken),
-            State::Closed => {
-                return Some(Obstacle::Closed(said.trouble.clone().unwrap_or_default()));
-            }
-            State::Idle | State::Ready { .. } | State::Measuring { .. } => {}
-        }
-        if heard.clocks == Clocks::TooFar {
-            return Some(Obstacle::Clock);
-        }
-        heard.busy.map(|_| Obstacle::Busy)
+        let ago_ns = now.ns.saturating_sub(heard.at_ns);
+        let found = unfit(&heard.heartbeat, ago_ns, heard.clocks, needs);
+        found.or(heard.busy.map(|_| Obstacle::Busy))
     }
+}
+
+/// Why an agent that said this so long ago, in ns, and whose clock of the wall goes so, is given no
+/// job that needs these features. What is under way there is not looked at.
+pub fn unfit(said: &Heartbeat, ago_ns: u64, clocks: Clocks, needs: &[String]) -> Option<Obstacle> {
+    if ago_ns > SILENT_NS {
+        return Some(Obstacle::Silent);
+    }
+    if said.versions().is_none_or(|range| range.agree(SPOKEN).is_err()) {
+        return Some(Obstacle::Version);
+    }
+    if let Some(name) = needs.iter().find(|name| !said.features.contains(name)) {
+        return Some(Obstacle::Feature(name.clone()));
+    }
+    match said.state {
+        State::Taken => return Some(Obstacle::Taken),
+        State::Closed => {
+            return Some(Obstacle::Closed(said.trouble.clone().unwrap_or_default()));
+        }
+        State::Idle | State::Ready { .. } | State::Measuring { .. } => {}
+    }
+    (clocks == Clocks::TooFar).then_some(Obstacle::Clock)
 }

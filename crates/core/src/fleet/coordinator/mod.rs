@@ -22,7 +22,7 @@ mod learn;
 mod tests;
 
 pub use event::{Action, Event};
-pub use hosts::Obstacle;
+pub use hosts::{Obstacle, unfit};
 
 use super::grant::{Batch, JobRecord, Key};
 use super::id::{Epoch, JobId, Token};
