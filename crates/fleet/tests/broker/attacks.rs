@@ -19,6 +19,10 @@ use v6gap_fleet::{Role, operate};
 /// How long an answer is waited for that must not come.
 const SILENCE: Duration = Duration::from_millis(500);
 
+/// How long what must come is waited for, and how often it is said.
+const PATIENCE: Duration = Duration::from_secs(60);
+const AGAIN: Duration = Duration::from_millis(50);
+
 /// What an agent may not say.
 const SAID: [(&str, &[&str]); 8] = [
     ("a result of another host", &["v6gap.res.oslo.b.000000.0"]),
@@ -75,7 +79,7 @@ pub fn all(server: &Path) {
         attacker.publish(OWN, "".into()).await.unwrap();
         attacker.flush().await.unwrap();
         says_nothing(&attacker, &witness).await;
-        asks_nothing(&attacker).await;
+        asks_nothing(&attacker, &witness).await;
         hears_nothing(&attacker, &witness).await;
         nothing_came_of_it(&context).await;
     });
@@ -110,13 +114,44 @@ async fn says_nothing(attacker: &Client, witness: &Client) {
     }
 }
 
-async fn asks_nothing(attacker: &Client) {
+/// What it asks is not answered, and does not arrive either: that some of it has nobody who would
+/// answer proves nothing.
+async fn asks_nothing(attacker: &Client, witness: &Client) {
+    let mut everything = heard(witness, ">").await;
+    is_said(attacker, &mut everything, "before it asked").await;
     for subject in ASKED {
         let request = Request::new().payload("{}".into()).timeout(Some(SILENCE));
         let answer = attacker.send_request(subject, request).await;
         assert!(answer.is_err(), "{subject} was answered: {answer:?}");
     }
+    let arrived = is_said(attacker, &mut everything, "after it asked").await;
+    let asked: Vec<&String> = arrived.iter().filter(|of| ASKED.contains(&of.as_str())).collect();
+    assert!(asked.is_empty(), "{asked:?} arrived");
     refused("streams: what they hold, to empty, change, delete, make or read them");
+}
+
+/// Says a word of its own until it is heard, and gives the subjects of all that was heard before. A
+/// subscription that was made a moment ago may not be there yet.
+async fn is_said(
+    attacker: &Client,
+    everything: &mut Subscriber,
+    word: &'static str,
+) -> Vec<String> {
+    let mut subjects = Vec::new();
+    let hears = async {
+        loop {
+            attacker.publish("v6gap.hb.rome.a", word.into()).await.unwrap();
+            while let Ok(message) = tokio::time::timeout(AGAIN, everything.next()).await {
+                let message = message.unwrap();
+                if message.payload[..] == *word.as_bytes() {
+                    return;
+                }
+                subjects.push(message.subject.to_string());
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, hears).await.expect(word);
+    subjects
 }
 
 /// It hears its own orders and nobody else's.

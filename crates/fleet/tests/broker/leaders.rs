@@ -34,6 +34,9 @@ const AT_ONCE: usize = 32;
 /// A pause between grants, or there would be too many to be read again.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// Longest that it may take to read all of them.
+const PATIENCE: Duration = Duration::from_secs(900);
+
 /// What was said of a batch.
 type Came = Result<u64, NotCommitted>;
 
@@ -140,12 +143,13 @@ async fn judge(file: &Path, granted: &Granted) {
     // Of the lead only the last one is there.
     let keys: Vec<Key> =
         puts.map(|put| put.key.clone()).filter(|key| *key != Key::Leader).collect();
-    let found: BTreeMap<Key, Entry> = stream::iter(keys)
+    let reading = stream::iter(keys)
         .map(|key| look(&grants, key))
         .buffer_unordered(AT_ONCE)
         .map(|entry| (entry.key.clone(), entry))
-        .collect()
-        .await;
+        .collect();
+    let found: BTreeMap<Key, Entry> =
+        tokio::time::timeout(PATIENCE, reading).await.expect("all grants are read in time");
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (batch, came) in &granted.batches {
         let what = match (came, came_true(batch, &found)) {

@@ -25,7 +25,8 @@ mod taken;
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
-use std::time::Instant;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
 
 /// Each of many agents has a connection and a file: more than a process may have open usually.
 const OPEN: &str = "ulimit -n 8192 2>/dev/null || ulimit -n $(ulimit -H -n); exec \"$0\" \"$@\"";
@@ -33,8 +34,8 @@ const OPEN: &str = "ulimit -n 8192 2>/dev/null || ulimit -n $(ulimit -H -n); exe
 /// Set once that many may be open.
 const MAY_OPEN: &str = "V6GAP_MAY_OPEN";
 
-/// What is looked at with a server, and its name.
-type Scenario = (&'static str, fn(&std::path::Path));
+/// What is looked at with a server, its name, and the longest that it may take, in min.
+type Scenario = (&'static str, fn(&std::path::Path), u64);
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -53,22 +54,38 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let scenarios: [Scenario; 6] = [
-        ("attacks", attacks::all),
-        ("orders", orders::all),
-        ("broken", broken::all),
-        ("grants", grants::all),
-        ("leaders", leaders::all),
-        ("many", many::all),
+        ("attacks", attacks::all, 15),
+        ("orders", orders::all, 5),
+        ("broken", broken::all, 10),
+        ("grants", grants::all, 10),
+        ("leaders", leaders::all, 45),
+        ("many", many::all, 90),
     ];
     let only: Vec<&String> = arguments.iter().filter(|word| !word.starts_with('-')).collect();
-    for (name, scenario) in scenarios {
+    for (name, scenario, minutes) in scenarios {
         if only.is_empty() || only.iter().any(|word| *word == name) {
             println!("begins {name}");
             let start = Instant::now();
+            let _over = not_for_ever(name, minutes);
             // What is not as it should be ends it.
             scenario(&server);
             println!("ok     {name} ({:.1} s)", start.elapsed().as_secs_f64());
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Ends all of it if a scenario is not over in its time, which it is when what is returned is
+/// dropped. Each step has a bound of its own and says which it is; this is for those that have not.
+fn not_for_ever(name: &'static str, minutes: u64) -> Sender<()> {
+    let (over, is_over) = channel();
+    std::thread::spawn(move || {
+        let longest = Duration::from_secs(60 * minutes);
+        if is_over.recv_timeout(longest) == Err(RecvTimeoutError::Timeout) {
+            println!("FAILED {name}: not over after {minutes} min; what it said last is above");
+            // All that it began ends with it.
+            std::process::exit(1);
+        }
+    });
+    over
 }

@@ -10,6 +10,7 @@ use async_nats::{Client, Subscriber};
 use futures_util::StreamExt;
 use nkeys::{KeyPair, XKey};
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::UnixListener;
@@ -58,19 +59,30 @@ pub fn all(server: &Path) {
         let (options, (says, mut hears)) = (roles::options(file), unbounded_channel());
         let (end, stop) = watch::channel(false);
         let mut told = |what| drop(says.send(what));
-        let goes_on = agent::go_on(&options, files, fake, &mut told, stop);
+        let mut goes_on = pin!(agent::go_on(&options, files, fake, &mut told, stop));
         let tried = async {
             // An agent says what it does once it takes jobs.
-            while !matches!(hears.recv().await, Some(Told::Does(_))) {}
+            let takes_jobs = async { while !matches!(hears.recv().await, Some(Told::Does(_))) {} };
+            in_time("an agent that takes jobs", takes_jobs).await;
             attacker.forges(&cluster, &mut hears).await;
             assert_eq!(world.begun(), 0, "it obeyed");
             attacker.repeats(&world).await;
             end.send(true).unwrap();
         };
-        let both = async { tokio::join!(goes_on, tried) };
-        let (ended, ()) = tokio::time::timeout(PATIENCE, both).await.unwrap();
-        ended.unwrap();
+        tokio::select! {
+            ended = &mut goes_on => panic!("the agent ended by itself: {ended:?}"),
+            () = tried => {}
+        }
+        in_time("the end of the agent", goes_on).await.unwrap();
     });
+}
+
+/// What comes of it, if it comes in time.
+async fn in_time<T>(what: &str, perform: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(PATIENCE, perform).await {
+        Ok(came) => came,
+        Err(_) => panic!("not within {} s: {what}", PATIENCE.as_secs()),
+    }
 }
 
 /// A job at the client's end.
@@ -115,7 +127,8 @@ impl Attacker {
 
     async fn answer(&mut self, number: u64) -> Answer {
         loop {
-            let message = self.replies.next().await.unwrap();
+            let reply = self.replies.next();
+            let message = in_time(&format!("an answer to order {number}"), reply).await.unwrap();
             let reply: Reply = serde_json::from_slice(&message.payload).unwrap();
             if reply.number == number {
                 return reply.answer;
@@ -151,7 +164,7 @@ impl Attacker {
         for (what, message, expected) in forged {
             self.broker.publish("v6gap.cmd.oslo.b", message.into()).await.unwrap();
             let why = loop {
-                if let Told::NoOrder(why) = hears.recv().await.unwrap() {
+                if let Told::NoOrder(why) = in_time(what, hears.recv()).await.unwrap() {
                     break why;
                 }
             };
@@ -167,7 +180,7 @@ impl Attacker {
         let server = UnixListener::bind(world.socket(&JobId::from_bits(1_000))).unwrap();
         let begin = self.written(start(1_000, nonce));
         assert_eq!(self.sends(&begin).await, Answer::Started);
-        let (client, _) = server.accept().await.unwrap();
+        let (client, _) = in_time("a client that measures", server.accept()).await.unwrap();
         let came = self.answer(begin.0).await;
         assert!(matches!(came, Answer::Done(_)), "{came:?}");
         drop(client);
