@@ -41,11 +41,13 @@ fn agents(fleet: &mut Fleet) {
             pause(GONE_S);
             fleet.begin_agents(at);
         });
+        fleet.was_about(at);
         fleet.watch(asleep, LOOK_S, most, |fleet| {
             fleet.agents[at].1.signal("STOP");
             pause(ASLEEP_S);
             fleet.agents[at].1.signal("CONT");
         });
+        fleet.was_about(at);
     }
 }
 
@@ -69,7 +71,9 @@ fn nodes(fleet: &mut Fleet) {
         });
         fleet.cluster.until_whole();
         let node = choose(fleet);
-        fleet.watch(asleep, LOOK_S, most, |fleet| {
+        // Whoever is connected to one that sleeps hears nothing until it wakes up, also the
+        // coordinator that leads.
+        fleet.watch(asleep, LOOK_S, Some(ASLEEP_S + MOST_S), |fleet| {
             fleet.cluster.signal(node, "STOP");
             pause(ASLEEP_S);
             fleet.cluster.signal(node, "CONT");

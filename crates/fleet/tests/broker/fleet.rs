@@ -20,9 +20,13 @@ pub const FEW: usize = 1;
 pub struct Phase {
     pub what: &'static str,
     pub from_ns: u64,
+    /// When what failed in it was there again.
+    pub mended_ns: u64,
     pub to_ns: u64,
     /// Longest that no measurement may begin in it, in s; none if nothing failed.
     pub most_s: Option<u64>,
+    /// Hosts whose agents failed in it.
+    pub hosts: Vec<usize>,
 }
 
 /// A fleet.
@@ -105,8 +109,17 @@ impl Fleet {
         println!("{what}");
         let from_ns = clock::boot_ns();
         does(self);
+        let mended_ns = clock::boot_ns();
         std::thread::sleep(Duration::from_secs(s));
-        self.phases.push(Phase { what, from_ns, to_ns: clock::boot_ns(), most_s });
+        let (to_ns, hosts) = (clock::boot_ns(), Vec::new());
+        self.phases.push(Phase { what, from_ns, mended_ns, to_ns, most_s, hosts });
+    }
+
+    /// What was looked at last was about the agents of that process.
+    pub fn was_about(&mut self, at: usize) {
+        if let Some(phase) = self.phases.last_mut() {
+            phase.hosts.clone_from(&self.agents[at].0);
+        }
     }
 
     /// The coordinator that leads.

@@ -9,6 +9,7 @@ use crate::fleet::{Fleet, Phase};
 use crate::process::Line;
 use crate::taken::{self, Interval};
 use crate::{faults, mesh, results};
+use std::collections::BTreeMap;
 use std::path::Path;
 use v6gap_sys::clock;
 
@@ -153,8 +154,10 @@ fn tell_memory(fleet: &Fleet, memory: [u64; 3]) {
         megabytes(sink),
         megabytes(agents)
     );
-    let largest = nodes.into_iter().fold(coordinator, u64::max);
-    assert!(largest < MEMORY_MAX, "{largest} bytes of memory");
+    let judged = nodes.into_iter().chain([coordinator]);
+    let (least, largest) = (judged.clone().min(), judged.max());
+    assert!(least > Some(0), "the system does not tell how much memory a process takes");
+    assert!(largest < Some(MEMORY_MAX), "{largest:?} bytes of memory");
 }
 
 /// Says how fast it was and how long nothing began at each fault, and judges it in the night.
@@ -168,10 +171,35 @@ fn tell_phases(fleet: &Fleet, all: &[Interval], has_failed: bool) {
         if phase.most_s.is_some_and(|most_s| gap_s > most_s as f64) {
             wrong.push(format!("{}: {gap_s:.1} s without a new measurement", phase.what));
         }
+        wrong.extend(not_soon_back(phase, all));
         let is_quiet = has_failed && phase.most_s.is_none();
         if is_quiet && fleet.count >= AGENTS.1 && rate < RATE_MIN {
             wrong.push(format!("{}: {rate:.1} measurements/s", phase.what));
         }
     }
     assert!(wrong.is_empty() || !figures::full(), "{wrong:#?}");
+}
+
+/// Says when half of the hosts whose agents failed were measured again, from when these were there
+/// again; what is to be complained of, if that was late. That others were measured meanwhile says
+/// nothing of them.
+fn not_soon_back(phase: &Phase, all: &[Interval]) -> Option<String> {
+    let most_s = phase.most_s.filter(|_| !phase.hosts.is_empty())?;
+    let is_after = |interval: &&Interval| interval.begin_ns >= phase.mended_ns;
+    let mut first: BTreeMap<&str, u64> = BTreeMap::new();
+    for interval in all.iter().filter(is_after) {
+        for host in [&interval.from, &interval.to] {
+            first.entry(host.as_str()).or_insert(interval.begin_ns - phase.mended_ns);
+        }
+    }
+    let names = phase.hosts.iter().map(|number| mesh::name(*number));
+    let mut back: Vec<u64> = names.filter_map(|name| first.get(&*name).copied()).collect();
+    back.sort_unstable();
+    let half_s = back.get(phase.hosts.len() / 2).map(|ns| *ns as f64 / 1e9);
+    match half_s {
+        Some(s) => println!("{}: half of these measure again after {s:.1} s", phase.what),
+        None => println!("{}: {} of these measured again", phase.what, back.len()),
+    }
+    let is_soon = half_s.is_some_and(|s| s <= most_s as f64);
+    (!is_soon).then(|| format!("{}: half of the agents back after {half_s:?} s", phase.what))
 }
