@@ -1,7 +1,9 @@
 //! A fleet that measures for real: three nodes of a hub and six agents at two sites, between which
-//! IPv6 takes a router more. A hub's host is cut off for a minute in the middle. The matrix must be
-//! what the world is, and nothing may have happened at once that must not.
+//! IPv6 takes a router more. A hub's host is cut off for a minute in the middle. The matrix must
+//! be what the world is, nothing may have happened at once that must not, and a round of all paths
+//! must take as long as was estimated.
 
+use super::fleet_time::is_as_estimated;
 use super::fleet_truth::{as_the_world_is, kept, none_at_once};
 use super::machines::Machines;
 use super::programs::{Running, until};
@@ -28,7 +30,7 @@ const CUT: Duration = Duration::from_secs(60);
 const BEFORE: usize = 4;
 
 /// What each visit measures, in a few seconds.
-const PLAN: &str = "\
+pub const PLAN: &str = "\
 v6gap = 1
 name = \"Visit\"
 
@@ -44,6 +46,9 @@ connections = 1
 turn = 5
 turns = 4
 ";
+
+/// The file of that plan.
+const VISIT: &str = "visit.toml";
 
 /// All with all. What carries the paths between the sites takes one measurement at a time, so that
 /// there is a link to be held, too. A path that is given up is tried again after a quarter of its
@@ -133,10 +138,14 @@ fn invited(machines: &Machines) {
     for hub in &HUBS[1..] {
         copy("hub1/srv/v6gap", &format!("{hub}/srv/v6gap"));
     }
+    std::fs::write(machines.folder("hub1").join("mesh.toml"), mesh("two-sites", VISIT)).unwrap();
+    std::fs::write(machines.folder("hub1").join(VISIT), PLAN).unwrap();
+}
+
+/// The mesh plan of that name, which has all measured by the plan of that file.
+pub fn mesh(name: &str, plan: &str) -> String {
     let hosts = AGENTS.map(|agent| format!("[hosts.\"{agent}\"]\n")).concat();
-    let mesh = format!("v6gap = 1\nname = \"two-sites\"\n{hosts}{MESH}");
-    std::fs::write(machines.folder("hub1").join("mesh.toml"), mesh).unwrap();
-    std::fs::write(machines.folder("hub1").join("visit.toml"), PLAN).unwrap();
+    format!("v6gap = 1\nname = \"{name}\"\n{hosts}{}", MESH.replace(VISIT, plan))
 }
 
 /// Paths that coordinators say were measured, once for each time.
@@ -212,6 +221,7 @@ pub fn is_the_world() {
         assert_eq!(times, 1, "{path} was measured again by the next coordinator: {again:?}");
     }
 
+    is_as_estimated(&machines, &mut hubs);
     kept(&machines);
     as_the_world_is(&machines);
     none_at_once(&machines);

@@ -200,4 +200,5 @@ pub fn none_at_once(machines: &Machines) {
     figure("pairs of trials at once, of other hosts and links", beside);
     figure("overlaps at a host or a link", overlaps.len());
     assert!(trials.len() >= PATHS && overlaps.is_empty(), "{overlaps:#?}");
+    assert!(beside > 0, "nothing was measured beside anything: there was nothing to overlap");
 }

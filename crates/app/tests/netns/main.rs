@@ -17,6 +17,7 @@ mod differences;
 mod doctor;
 mod downloads;
 mod fleet;
+mod fleet_time;
 mod fleet_truth;
 mod goodput;
 mod half_broken;
@@ -146,7 +147,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 87] = [
     ("reflectors_are_measured_against", stamp::is_measured_against, Night(1500)),
     ("iperf3_is_waited_for", iperf3::is_waited_for, Night(60)),
     ("two_hosts_are_measured_by_ssh", ssh::two_hosts_are_measured, Night(180)),
-    ("a_fleet_s_matrix_is_the_world", fleet::is_the_world, Night(300)),
+    ("a_fleet_s_matrix_is_the_world", fleet::is_the_world, Night(450)),
     ("a_fleet_s_quick_start_leads_to_a_matrix", quick_start::leads_to_a_matrix, Night(150)),
     ("iperf3_tells_one_server_from_two", iperf3::tells_one_server_from_two, Night(40)),
 ];

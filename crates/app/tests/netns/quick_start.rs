@@ -9,7 +9,7 @@ use super::programs::{Running, until};
 use super::support::figure;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The section of the document.
 const SECTION: &str = "\n## Three lines\n";
@@ -35,6 +35,9 @@ between = ["lab-a", "router"]
 [[links]]
 between = ["lab-b", "router"]
 "#;
+
+/// Longest that it may take from nothing to a first matrix.
+const LONGEST: Duration = Duration::from_secs(300);
 
 /// What `scp -p FILE HOST:` does between the folders of these hosts.
 const COPY: &str = "#!/bin/sh\n[ \"$1\" = -p ] && exec cp -p \"$2\" \"../${3%:}/\"\n";
@@ -75,7 +78,9 @@ pub fn leads_to_a_matrix() {
         }
     }
     figure("lines typed", typed);
-    figure("time to a first matrix", format!("{:.0} s", start.elapsed().as_secs_f64()));
+    let took = start.elapsed();
+    figure("time to a first matrix", format!("{:.0} s", took.as_secs_f64()));
+    assert!(took <= LONGEST, "{took:?}");
     // The agents first, as they began last.
     running.into_iter().rev().for_each(Running::stop);
 }

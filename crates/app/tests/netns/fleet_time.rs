@@ -1,0 +1,59 @@
+//! Whether a round of all paths takes as long as `fleet estimate` said before anything was sent.
+
+use super::fleet::{PATHS, PLAN, mesh};
+use super::machines::Machines;
+use super::programs::{Running, until};
+use super::support::{figure, number};
+use serde_json::Value;
+use std::time::Instant;
+
+/// How far a round may be off what was said, as a share of that.
+const OFF: f64 = 0.1;
+
+/// A round trip between the sites, in the middle of both families: that is what holds a round up.
+const ROUND_TRIP: &str = "12500us";
+
+/// What the round measures by, which nothing was measured by before: so all paths are due at once.
+const AGAIN: &str = "again.toml";
+
+/// Has all paths measured once more, by themselves, and holds the time that it takes against what
+/// was said.
+pub fn is_as_estimated(machines: &Machines, hubs: &mut [Running]) {
+    let creds = "--creds /srv/v6gap/operator.creds";
+    machines.run("hub1", &format!("v6gap fleet apply mesh.toml --remove {creds}"));
+    let folder = machines.folder("hub1");
+    std::fs::write(folder.join(AGAIN), PLAN).unwrap();
+    std::fs::write(folder.join("round.toml"), mesh("round", AGAIN)).unwrap();
+    let said = machines.run(
+        "hub1",
+        &format!("v6gap fleet estimate round.toml --rate 100Mbit/s --rtt {ROUND_TRIP} --json"),
+    );
+    let said: Value = serde_json::from_str(&said).unwrap();
+    let round = &said["measures"][0]["longest"];
+    assert_eq!(round["paths"], PATHS, "{said:#}");
+    let said_s = number(&round["time_ns"]) / 1e9;
+
+    let start = Instant::now();
+    machines.run("hub1", &format!("v6gap fleet apply round.toml {creds}"));
+    until("a round of all paths", || (measured(hubs) == PATHS).then_some(()));
+    let took_s = start.elapsed().as_secs_f64();
+    let off = took_s / said_s - 1.0;
+    figure("a round as estimated and as it was", format!("{said_s:.0} s, {took_s:.0} s"));
+    figure("off what was estimated", format!("{:+.1} %", off * 100.0));
+    machines.run("hub1", &format!("v6gap fleet apply round.toml --remove {creds}"));
+    assert!(off.abs() <= OFF, "{took_s:.1} s, and {said_s:.1} s were estimated");
+}
+
+/// How many paths coordinators say were measured in the round. One that was given up would be
+/// measured later, and none that is counted twice.
+fn measured(hubs: &mut [Running]) -> usize {
+    let by = format!("({AGAIN}): ");
+    let mut count = 0;
+    for hub in hubs {
+        for line in hub.said().iter().filter(|line| line.contains(&by)) {
+            assert!(line.contains(": measured"), "{line}");
+            count += 1;
+        }
+    }
+    count
+}
