@@ -26,7 +26,7 @@ pub fn is_as_estimated(machines: &Machines, hubs: &mut [Running]) {
     std::fs::write(folder.join("round.toml"), mesh("round", AGAIN)).unwrap();
     let said = machines.run(
         "hub1",
-        &format!("v6gap fleet estimate round.toml --rate 100Mbit/s --rtt {ROUND_TRIP} --json"),
+        &format!("v6gap fleet estimate round.toml --rate 100M --rtt {ROUND_TRIP} --json"),
     );
     let said: Value = serde_json::from_str(&said).unwrap();
     let round = &said["measures"][0]["longest"];

@@ -20,6 +20,9 @@ const ORDINARY: [&str; 4] = ["unshare", "--user", "--map-user=1000", "--map-grou
 pub const USER: &str = "v6gap";
 pub const PASSWORD: &str = "not-to-be-seen";
 
+/// Longest that a statement of a test may wait for others; pg_ctl itself waits for 60 s.
+const PATIENCE: &str = "-c statement_timeout=120s";
+
 /// Has the certificate of a server name it.
 const NAMED: &str = "\
 [req]
@@ -153,7 +156,7 @@ impl Server {
         let folders: Vec<String> =
             folders.flatten().map(|folder| folder.path().display().to_string()).collect();
         let path = std::env::var_os("PATH").unwrap_or_default();
-        command.env_clear().env("PATH", path).env("LANG", "C");
+        command.env_clear().env("PATH", path).env("LANG", "C").env("PGOPTIONS", PATIENCE);
         if self.programs.starts_with(UNPACKED) {
             command.env("LD_LIBRARY_PATH", folders.join(":"));
         }
