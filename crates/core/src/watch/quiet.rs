@@ -73,6 +73,12 @@ impl Span {
 fn span(text: &str) -> Result<Span, String> {
     let wrong =
         || format!("\"{text}\" is no span of hours: write it as in \"Mon-Fri 08:00-18:00\"");
+    if let Some(zone) = zone(text) {
+        return Err(format!(
+            "\"{text}\" names a zone, \"{zone}\": these hours are local time; write it as in \
+             \"Mon-Fri 08:00-18:00\""
+        ));
+    }
     let mut words = text.split_whitespace();
     let (days, hours) = match (words.next(), words.next(), words.next()) {
         (Some(hours), None, None) => ([true; 7], hours),
@@ -86,6 +92,13 @@ fn span(text: &str) -> Result<Span, String> {
         return Err(format!("\"{text}\" begins when it ends: all day is 00:00-24:00"));
     }
     Ok(Span { days, from_min, to_min })
+}
+
+/// What stands behind hours and can only be meant as a zone.
+fn zone(text: &str) -> Option<&str> {
+    let (before, last) = text.trim().rsplit_once(char::is_whitespace)?;
+    let is_hours = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    (before.split_whitespace().any(is_hours) && !is_hours(last)).then_some(last)
 }
 
 /// The days of `Mon-Fri`, `Sat,Sun` or `Mon`.
@@ -173,6 +186,12 @@ mod tests {
     fn what_is_no_span_is_refused_with_an_example() {
         for text in ["", "Mon", "8-18", "08:00", "Mon-Fry 08:00-18:00", "25:00-26:00", "a 1 2"] {
             assert!(Quiet::default().add(text).unwrap_err().contains("Mon-Fri 08:00"), "{text}");
+        }
+        for zone in ["UTC", "Europe/Rome", "+01:00", "-01:00"] {
+            for hours in ["08:00-18:00", "Mon-Fri 08:00-18:00"] {
+                let why = Quiet::default().add(&format!("{hours} {zone}")).unwrap_err();
+                assert!(why.contains(&format!("a zone, \"{zone}\"")), "{why}");
+            }
         }
         assert!(Quiet::default().add("10:00-10:00").unwrap_err().contains("all day"));
         assert!(Quiet::default().add("24:00-10:00").is_err());

@@ -54,8 +54,9 @@ fn is_zone(word: &str) -> bool {
 fn offset(zone: &str) -> Result<i32, String> {
     let wrong = || {
         format!(
-            "\"{zone}\" is no zone: write UTC, or how far it is ahead of UTC as in +01:00, or \
-             nothing for local time where the mesh is coordinated"
+            "\"{zone}\" is no zone that is known here, where of all names only UTC is: write how \
+             far it is ahead of UTC as in +01:00, or nothing for local time where the mesh is \
+             coordinated"
         )
     };
     if zone == "UTC" {
@@ -114,6 +115,7 @@ mod tests {
         for zone in ["Europe/Rome", "+1", "+01:60", "-1:00", "CET"] {
             let text = refused(&format!("Mon-Fri 08:00-18:00 {zone}"));
             assert!(text.contains("zone"), "{text}");
+            assert!(text.contains("+01:00") || zone == "+01:60", "what to write instead: {text}");
         }
         assert!(refused("08:00-18:00 +15:00").contains("14 hours"));
         assert!(refused("UTC").contains("Mon-Fri 08:00"));
