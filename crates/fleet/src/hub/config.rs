@@ -56,10 +56,13 @@ pub fn accounts(hub: &Hub, revoked: &BTreeMap<String, u64>) -> Result<String, Fl
     ))
 }
 
-/// The configuration of node `index`.
-pub fn text(hub: &Hub, index: usize, accounts: &str) -> String {
+/// The configuration of node `index`, nothing if there is no such node.
+///
+/// # Errors
+/// If the keys cannot be told.
+pub fn text(hub: &Hub, index: usize, accounts: &str) -> Result<String, FleetError> {
     let places = Places::of(&hub.folder, index);
-    let Some(node) = hub.nodes.get(index) else { return String::new() };
+    let Some(node) = hub.nodes.get(index) else { return Ok(String::new()) };
     let mut text = format!("server_name: \"v6gap-{}\"\n", index + 1);
     let _ = writeln!(text, "{}", listen(node, node.port));
     if hub.encrypted {
@@ -70,26 +73,28 @@ pub fn text(hub: &Hub, index: usize, accounts: &str) -> String {
     let streams = quoted(&places.streams);
     let _ = writeln!(text, "jetstream {{ store_dir: {streams}, sync_interval: always }}");
     if hub.nodes.len() > 1 {
-        text += &cluster(hub, node, &places);
+        text += &cluster(hub, node, &places)?;
     }
-    text + accounts
+    Ok(text + accounts)
 }
 
-/// Nodes that know each other.
-fn cluster(hub: &Hub, node: &Node, places: &Places) -> String {
+/// Nodes that know each other: by their certificates, or else by a word that all of them have.
+fn cluster(hub: &Hub, node: &Node, places: &Places) -> Result<String, FleetError> {
+    let (who, proof) = if hub.encrypted {
+        let authority = format!("ca_file: {}, verify: true", quoted(&places.authority));
+        (String::new(), tls(places, &authority))
+    } else {
+        let word = hub.keys.routes_word()?;
+        (format!("node:{word}@"), format!("authorization {{ user: node, password: \"{word}\" }}"))
+    };
     let others = hub.nodes.iter().filter(|other| *other != node);
     let routes: Vec<String> =
-        others.map(|other| format!("\"nats://{}\"", other.at(other.routes_port()))).collect();
-    let mut text = format!(
-        "cluster {{\n  name: \"v6gap\"\n  {}\n  no_advertise: true\n  routes: [{}]\n",
+        others.map(|other| format!("\"nats://{who}{}\"", other.at(other.routes_port()))).collect();
+    Ok(format!(
+        "cluster {{\n  name: \"v6gap\"\n  {}\n  no_advertise: true\n  routes: [{}]\n  {proof}\n}}\n",
         listen(node, node.routes_port()),
         routes.join(", ")
-    );
-    if hub.encrypted {
-        let authority = format!("ca_file: {}, verify: true", quoted(&places.authority));
-        let _ = writeln!(text, "  {}", tls(places, &authority));
-    }
-    text + "}\n"
+    ))
 }
 
 /// On every address of both families, unless the node is for this host alone.
@@ -122,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_node_alone_has_no_cluster_and_speaks_tls_first() {
-        let text = text(&hub("hub1", true), 0, "accounts\n");
+        let text = text(&hub("hub1", true), 0, "accounts\n").unwrap();
         assert!(
             text.contains("\nport: 4222\n") && text.contains("handshake_first: true"),
             "{text}"
@@ -135,7 +140,7 @@ mod tests {
     fn three_nodes_know_the_other_two_and_prove_themselves() {
         let hub = hub("localhost,localhost,localhost", true);
         for (index, others) in [(0, [6223, 6224]), (1, [6222, 6224]), (2, [6222, 6223])] {
-            let text = text(&hub, index, "");
+            let text = text(&hub, index, "").unwrap();
             let [a, b] = others.map(|port| format!("\"nats://localhost:{port}\""));
             assert!(text.contains(&format!("routes: [{a}, {b}]")), "{text}");
             assert!(text.contains("verify: true"), "{text}");
@@ -144,9 +149,16 @@ mod tests {
     }
 
     #[test]
-    fn without_encryption_there_are_no_certificates() {
-        let text = text(&hub("localhost,localhost,localhost", false), 0, "");
-        assert!(!text.contains("tls") && text.contains("cluster"), "{text}");
+    fn without_encryption_nodes_prove_themselves_by_a_word() {
+        let [one, other] = [(); 2].map(|()| hub("localhost,localhost,localhost", false));
+        let word = one.keys.routes_word().unwrap();
+        assert_ne!(word, other.keys.routes_word().unwrap());
+        for index in 0..3 {
+            let text = text(&one, index, "").unwrap();
+            assert!(!text.contains("tls") && text.contains("cluster"), "{text}");
+            assert!(text.contains(&format!("password: \"{word}\"")), "{text}");
+            assert_eq!(text.matches(&format!("\"nats://node:{word}@localhost:")).count(), 2);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The keys of a hub: one file, which its owner alone may read.
 
 use crate::error::FleetError;
+use crate::parts;
 use crate::rights::Role;
 use nkeys::{KeyPair, XKey};
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,16 @@ impl Keys {
     /// Never for keys that were made or read here.
     pub fn signer(&self, role: Role) -> Result<&KeyPair, FleetError> {
         self.signers.get(&role).ok_or_else(|| FleetError::NotInvited(role.word().to_owned()))
+    }
+
+    /// What nodes without certificates prove themselves by to each other. It follows from a key, so
+    /// that all who have the hub's folder have the same, and nobody learns the key from it.
+    ///
+    /// # Errors
+    /// Never for keys that were made or read here.
+    pub fn routes_word(&self) -> Result<String, FleetError> {
+        let text = format!("v6gap routes {}", self.system.seed()?);
+        Ok(parts::hash(text.as_bytes()))
     }
 
     /// Writes them into the folder of a hub, where none are.

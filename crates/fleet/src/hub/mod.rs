@@ -106,7 +106,7 @@ impl Hub {
         let accounts = config::accounts(self, &revoked)?;
         for index in 0..self.nodes.len() {
             let Places { config, .. } = Places::of(&self.folder, index);
-            Store::write_file(&config, config::text(self, index, &accounts))?;
+            Store::write_file(&config, config::text(self, index, &accounts)?)?;
         }
         Ok(())
     }

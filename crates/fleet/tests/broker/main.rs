@@ -21,6 +21,7 @@ mod orders;
 mod process;
 mod results;
 mod roles;
+mod routes;
 mod taken;
 
 use std::os::unix::process::CommandExt;
@@ -53,8 +54,9 @@ fn main() -> ExitCode {
         println!("SKIPPED: no nats-server (cargo xtask truth --setup installs it)");
         return ExitCode::SUCCESS;
     };
-    let scenarios: [Scenario; 6] = [
+    let scenarios: [Scenario; 7] = [
         ("attacks", attacks::all, 15),
+        ("routes", routes::all, 10),
         ("orders", orders::all, 5),
         ("broken", broken::all, 10),
         ("grants", grants::all, 10),
