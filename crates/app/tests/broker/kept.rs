@@ -66,7 +66,7 @@ pub fn each_pair_is_kept_once(server: &Path) {
     agents[0].forget();
     agents[0].until_said("Measuring.");
     agents[0].kill();
-    agents[0] = go_on(&sandbox, "rome");
+    agents[0] = go_on(&sandbox, "rome", "");
     another(&mut hub);
     sandbox.run("fleet apply mesh.toml --creds hub/operator.creds --remove").ended(0);
     until("everything in the archive", || is_whole(&sandbox).then_some(()));

@@ -106,6 +106,7 @@ fn one_job(server: &Path) {
     let paths = sandbox.run("fleet matrix --runs hub/archive --json").ended(0).out;
     assert!(paths.contains("oslo/b"), "{paths}");
     until("metrics of what came", || is_told(&get(&metrics, "/metrics")).then_some(()));
+    given_up(&sandbox, &mut agents[1]);
     hub = gone_and_back(&run, &sandbox, hub, &mut agents);
     revoked(&sandbox, &mut hub, &mut agents[1]);
     agents.into_iter().for_each(Running::stop);
@@ -179,6 +180,20 @@ fn written(sandbox: &Sandbox, database: Option<&(Server, String)>) {
     }
 }
 
+/// A path that the owner of its host does not allow is given up, and named with the reason.
+fn given_up(sandbox: &Sandbox, agent: &mut Running) {
+    agent.kill();
+    sandbox.write("limits.toml", "v6gap = 1\npeers = [\"paris/*\"]\n");
+    *agent = go_on(sandbox, "oslo", "--limits limits.toml");
+    agent.until_said("Idle.");
+    let once = sandbox.run("fleet run mesh.toml --creds hub/operator.creds").ended(4).out;
+    assert!(once.contains("Not measured: rome/a to oslo/b (smoke.toml): "), "{once}");
+    assert!(once.contains("limits"), "{once}");
+    agent.kill();
+    *agent = go_on(sandbox, "oslo", "");
+    agent.until_said("Idle.");
+}
+
 /// A hub that is ended and begun again finds its agents, which said that it was gone.
 fn gone_and_back(run: &str, sandbox: &Sandbox, hub: Running, agents: &mut [Running; 2]) -> Running {
     hub.stop();
@@ -203,13 +218,13 @@ fn agent(sandbox: &Sandbox, name: &str) -> Running {
     sandbox.run(&format!("fleet hub invite {name} --hub hub -o {creds}")).ended(0);
     let twice = sandbox.run(&format!("fleet hub invite {name} --hub hub -o twice.creds")).ended(2);
     assert!(twice.err.contains("E606"), "{}", twice.err);
-    go_on(sandbox, site)
+    go_on(sandbox, site, "")
 }
 
-/// An agent with the credentials that it has.
-fn go_on(sandbox: &Sandbox, site: &str) -> Running {
+/// An agent with the credentials that it has, and other options.
+fn go_on(sandbox: &Sandbox, site: &str, options: &str) -> Running {
     let (v4, v6) = (Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST);
-    let line = format!("fleet agent --creds {site}.creds --address {v4} --address {v6}");
+    let line = format!("fleet agent --creds {site}.creds --address {v4} --address {v6} {options}");
     start(sandbox, site, &line)
 }
 

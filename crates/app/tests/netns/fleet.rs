@@ -3,7 +3,7 @@
 //! be what the world is, nothing may have happened at once that must not, and a round of all paths
 //! must take as long as was estimated.
 
-use super::fleet_time::is_as_estimated;
+use super::fleet_time::round;
 use super::fleet_truth::{as_the_world_is, kept, none_at_once};
 use super::machines::Machines;
 use super::programs::{Running, until};
@@ -221,9 +221,10 @@ pub fn is_the_world() {
         assert_eq!(times, 1, "{path} was measured again by the next coordinator: {again:?}");
     }
 
-    is_as_estimated(&machines, &mut hubs);
+    let round = round(&machines, &mut hubs);
     kept(&machines);
     as_the_world_is(&machines);
     none_at_once(&machines);
+    round.is_as_estimated(&machines);
     agents.into_iter().chain(hubs).for_each(Running::stop);
 }

@@ -6,6 +6,7 @@ use super::machines::Machines;
 use super::programs::until;
 use super::support::{figure, number};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use v6gap_core::record::Line;
 use v6gap_store::{Store, read_journal};
@@ -180,6 +181,29 @@ fn trials_of(lines: &[Line]) -> Vec<Trial> {
         | Line::End(_) => None,
     };
     lines.iter().filter_map(of).collect()
+}
+
+/// How long a path between the sites was measured since then, and how long nothing was from it to
+/// the next one, in s and in the middle of all.
+pub fn between_sites(machines: &Machines, since_unix_ns: u64) -> [f64; 2] {
+    let mut runs: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+    let is_of = |trial: &Trial| {
+        trial.began_ns >= since_unix_ns && !is_inside(&trial.hosts[0], &trial.hosts[1])
+    };
+    for trial in trials(machines).into_iter().filter(is_of) {
+        let run = runs.entry(trial.run).or_insert([trial.began_ns, trial.ended_ns]);
+        *run = [run[0].min(trial.began_ns), run[1].max(trial.ended_ns)];
+    }
+    let mut runs: Vec<[u64; 2]> = runs.into_values().collect();
+    runs.sort_unstable();
+    let middle = |mut ns: Vec<u64>| {
+        ns.sort_unstable();
+        ns[ns.len() / 2] as f64 / 1e9
+    };
+    let measuring = runs.iter().map(|[began, ended]| ended - began).collect();
+    // None is at the same time as another: that was looked at before.
+    let between = runs.windows(2).map(|two| two[1][0].saturating_sub(two[0][1])).collect();
+    [middle(measuring), middle(between)]
 }
 
 /// No host and no link had two measurements at once, by the times of the trials themselves.
