@@ -1,6 +1,6 @@
 //! nats-server, as a process beside this one.
 
-use super::config::Places;
+use super::config::{ENVIRONMENT, Places};
 use crate::error::FleetError;
 use crate::now::stopped;
 use std::path::{Path, PathBuf};
@@ -143,7 +143,7 @@ async fn next(lines: &mut Option<Lines<BufReader<ChildStderr>>>) -> Option<Strin
 
 fn begin(program: &Path, places: &Places) -> std::io::Result<Child> {
     let mut command = Command::new(program);
-    command.arg("-c").arg(&places.config).kill_on_drop(true);
+    command.arg("-c").arg(&places.config).env(ENVIRONMENT.0, ENVIRONMENT.1).kill_on_drop(true);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     apart::bind(command.as_std_mut());
     command.spawn()

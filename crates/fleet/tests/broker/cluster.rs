@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use v6gap_core::fleet::subject::{ACKS, RESULTS};
-use v6gap_fleet::hub::config::Places;
+use v6gap_fleet::hub::config::{ENVIRONMENT, Places};
 use v6gap_fleet::hub::{Hub, nodes};
 use v6gap_fleet::nats::connect::{Way, connect};
 use v6gap_fleet::{Letter, Role};
@@ -106,7 +106,8 @@ impl Cluster {
     pub fn begin(&mut self, index: usize) {
         let Places { config, .. } = Places::of(&self.hub.folder, index);
         let mut command = Command::new(&self.server);
-        command.arg("-c").arg(config).stdout(Stdio::null()).stderr(Stdio::null());
+        command.arg("-c").arg(config).env(ENVIRONMENT.0, ENVIRONMENT.1);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         apart::bind(&mut command);
         self.nodes[index] = Some(command.spawn().unwrap());
     }
