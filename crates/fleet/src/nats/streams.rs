@@ -13,7 +13,7 @@ use v6gap_core::fleet::subject::{
 };
 
 /// Most that the stream of results holds, in bytes; what does not fit stays with its agents.
-const RESULTS_BYTES_MAX: i64 = 50_000_000_000;
+const RESULTS_BYTES_MAX: i64 = 5_000_000_000;
 
 /// How long a result waits for a sink; after it, its agent sends it again.
 const RESULTS_AGE_MAX: Duration = Duration::from_secs(7 * 86_400);
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(results.retention, RetentionPolicy::WorkQueue);
         assert_eq!(
             (results.subjects[0].as_str(), results.max_bytes),
-            ("v6gap.res.>", 50_000_000_000)
+            ("v6gap.res.>", RESULTS_BYTES_MAX)
         );
         assert_eq!((acks.subjects[0].as_str(), acks.max_messages_per_subject), ("v6gap.ack.>", 1));
     }
