@@ -162,6 +162,26 @@ fn an_order_of_the_past_is_refused_also_after_a_new_beginning() {
 }
 
 #[test]
+fn an_order_of_another_version_is_refused_with_those_that_are_spoken() {
+    let mut agent = agent(Known::default());
+    let (lowest, highest) = (SPOKEN.lowest(), SPOKEN.highest());
+    for (token, version) in [(1, lowest - 1), (2, highest + 1)] {
+        let Event::Command { mut command, asked } = prepare(token, Role::Client) else {
+            unreachable!()
+        };
+        command.version = version;
+        let actions = agent.step(Event::Command { command, asked }, now(1));
+        assert_eq!(refused(&actions), &Refusal::Version { lowest, highest });
+        let is_spoken = |action: &Action| match action {
+            Action::Reply(reply) => (lowest..=highest).contains(&reply.version),
+            _ => true,
+        };
+        assert!(actions.iter().all(is_spoken), "{actions:?}");
+    }
+    nonce(&agent.step(prepare(3, Role::Client), now(1)));
+}
+
+#[test]
 fn what_the_host_does_not_allow_is_refused() {
     let mut agent = agent(Known::default());
     nonce(&agent.step(prepare(1, Role::Client), now(1)));

@@ -68,19 +68,25 @@ impl Desk {
     }
 
     fn hear(&mut self, name: &str, highest: u64, s: u64) -> Vec<Action> {
-        self.hear_by(name, highest, s, now(s).wall.unix_ns)
+        self.hear_with(name, highest, s, |_| {})
     }
 
-    /// A heartbeat of a host whose wall clock shows that.
-    fn hear_by(&mut self, name: &str, highest: u64, s: u64, unix_ns: u64) -> Vec<Action> {
-        let heartbeat = Heartbeat {
+    /// A heartbeat that is not quite the usual one.
+    fn hear_with(
+        &mut self,
+        name: &str,
+        highest: u64,
+        s: u64,
+        change: impl FnOnce(&mut Heartbeat),
+    ) -> Vec<Action> {
+        let mut heartbeat = Heartbeat {
             from: host(name),
             version_lowest: 1,
             version_highest: 1,
             program: String::new(),
             features: vec![],
             addresses: vec![format!("{name}.example")],
-            unix_ns,
+            unix_ns: now(s).wall.unix_ns,
             clock: None,
             state: State::Idle,
             highest: Token(highest),
@@ -88,6 +94,7 @@ impl Desk {
             unarchived: 0,
             trouble: None,
         };
+        change(&mut heartbeat);
         self.step(Event::Heartbeat(Box::new(heartbeat)), s)
     }
 
@@ -396,9 +403,29 @@ fn a_host_whose_clock_is_a_minute_off_gets_no_job_until_it_is_right() {
     for off_ns in [CLOCK_NS_MAX + 1, CLOCK_NS_MAX] {
         for unix_ns in [now(s).wall.unix_ns + off_ns, now(s).wall.unix_ns - off_ns] {
             desk.hear("oslo/a", 0, s);
-            desk.hear_by("rome/a", 0, s, unix_ns);
+            desk.hear_with("rome/a", 0, s, |heartbeat| heartbeat.unix_ns = unix_ns);
             let expected = (off_ns > CLOCK_NS_MAX).then(|| (host("rome/a"), Obstacle::Clock));
             assert_eq!(desk.machine.obstacle(&work, now(s)), expected, "{unix_ns}");
         }
+    }
+}
+
+#[test]
+fn an_agent_gets_jobs_if_it_shares_a_version_of_the_messages_and_else_by_name_none() {
+    let (mut desk, _) = leading(vec![], vec![]);
+    let (s, work) = (200, work("rome/a", "oslo/a"));
+    desk.hear("oslo/a", 0, s);
+    let (own, later) = (SPOKEN.highest(), SPOKEN.highest() + 1);
+    let refused = Some((host("rome/a"), Obstacle::Version));
+    for (lowest, highest, expected) in [
+        (own, later, None),
+        (later, later, refused.clone()),
+        (SPOKEN.lowest() - 1, SPOKEN.lowest() - 1, refused.clone()),
+        (later, own, refused),
+    ] {
+        desk.hear_with("rome/a", 0, s, |heartbeat| {
+            (heartbeat.version_lowest, heartbeat.version_highest) = (lowest, highest);
+        });
+        assert_eq!(desk.machine.obstacle(&work, now(s)), expected, "{lowest} to {highest}");
     }
 }
