@@ -68,8 +68,8 @@ fn a_mesh_plan_is_said_back_and_estimated() {
     let document = json(&sandbox.run("fleet estimate mesh.toml --json").ended(0).out);
     let measure = &document["measures"][0];
     assert_eq!((&measure["fits"], &measure["longest"]["paths"]), (&true.into(), &6.into()));
-    // Four paths leave rome, each for 75 s and 8 s to set up.
-    assert_eq!(measure["longest"]["bound_ns"], 4 * 83 * SECOND_NS);
+    // Four paths leave rome, each for 75 s and 1 s to set up.
+    assert_eq!(measure["longest"]["bound_ns"], 4 * 76 * SECOND_NS);
 }
 
 /// The first mesh plan in a document.

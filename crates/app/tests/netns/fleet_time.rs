@@ -58,11 +58,14 @@ impl Round {
         let Round { said_s, took_s, .. } = self;
         figure("a round as estimated and as it was", format!("{said_s:.1} s, {took_s:.1} s"));
         figure("off what was estimated", format!("{:+.1} %", off * 100.0));
-        let [measuring_s, between_s] = between_sites(machines, self.began_unix_ns);
-        figure(
-            "of a path between the sites, measuring and until the next",
-            format!("{measuring_s:.2} s, {between_s:.2} s"),
-        );
+        let runs = between_sites(machines, self.began_unix_ns);
+        let mut ended_s = 0.0;
+        let mut parts = Vec::new();
+        for [began_s, end_s] in runs {
+            parts.push(format!("{:.1}+{:.1}", began_s - ended_s, end_s - began_s));
+            ended_s = end_s;
+        }
+        figure("between the sites, set up + measured, in s", parts.join(" "));
         assert!(off.abs() <= OFF, "{took_s:.1} s, and {said_s:.1} s were estimated");
     }
 }

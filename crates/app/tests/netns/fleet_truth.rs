@@ -183,9 +183,9 @@ fn trials_of(lines: &[Line]) -> Vec<Trial> {
     lines.iter().filter_map(of).collect()
 }
 
-/// How long a path between the sites was measured since then, and how long nothing was from it to
-/// the next one, in s and in the middle of all.
-pub fn between_sites(machines: &Machines, since_unix_ns: u64) -> [f64; 2] {
+/// When paths between the sites were measured since then, from their first trials to their last
+/// ones, in s from then on and one after the other.
+pub fn between_sites(machines: &Machines, since_unix_ns: u64) -> Vec<[f64; 2]> {
     let mut runs: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     let is_of = |trial: &Trial| {
         trial.began_ns >= since_unix_ns && !is_inside(&trial.hosts[0], &trial.hosts[1])
@@ -196,14 +196,8 @@ pub fn between_sites(machines: &Machines, since_unix_ns: u64) -> [f64; 2] {
     }
     let mut runs: Vec<[u64; 2]> = runs.into_values().collect();
     runs.sort_unstable();
-    let middle = |mut ns: Vec<u64>| {
-        ns.sort_unstable();
-        ns[ns.len() / 2] as f64 / 1e9
-    };
-    let measuring = runs.iter().map(|[began, ended]| ended - began).collect();
-    // None is at the same time as another: that was looked at before.
-    let between = runs.windows(2).map(|two| two[1][0].saturating_sub(two[0][1])).collect();
-    [middle(measuring), middle(between)]
+    let since_s = |ns: u64| (ns - since_unix_ns) as f64 / 1e9;
+    runs.into_iter().map(|run| run.map(since_s)).collect()
 }
 
 /// No host and no link had two measurements at once, by the times of the trials themselves.

@@ -156,16 +156,16 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "5 hosts, 3 sites.");
         assert_eq!(lines[1], "all, rtt: 10 paths, light, every 60 s.");
-        // Four visits of 28 s at each host; five hosts need five rounds.
-        assert!(lines[2].starts_with("  2 min 20 s for all; host "), "{text}");
-        assert!(lines[3].starts_with("  No timetable is quicker than 112 s. At most 10 MB"));
-        let fits = "  Not possible every 60 s: allow 5 min, or groups of 2 hosts at most, or \
-                    sample = 1.";
+        // Four visits of 21 s at each host; five hosts need five rounds.
+        assert!(lines[2].starts_with("  105 s for all; host "), "{text}");
+        assert!(lines[3].starts_with("  No timetable is quicker than 84 s. At most 10 MB"));
+        let fits = "  Not possible every 60 s: allow 2 min, or groups of 3 hosts at most, or \
+                    sample = 2.";
         assert_eq!(lines[4], fits);
         assert!(lines[6].contains("link rome-uplink holds it up"), "{text}");
         assert!(lines[6].contains("; hosts alone "), "{text}");
-        // 4 x 28 s a minute, and 4 x 83 s in 6 h.
-        let last = "for 188 % of the time: not possible as often as that.";
+        // 4 x 21 s a minute, and 4 x 76 s in 6 h.
+        let last = "for 141 % of the time: not possible as often as that.";
         assert!(text.trim_end().ends_with(last), "{text}");
     }
 
@@ -175,8 +175,8 @@ mod tests {
         let document = estimate_json(&mesh, &found(&mesh));
         assert_eq!(document["measures"][0]["fits"], false);
         assert_eq!(document["measures"][1]["longest"]["held_up_by"], "link rome-uplink");
-        assert_eq!(document["measures"][1]["longest"]["bound_ns"], 6 * 83 * SECOND);
+        assert_eq!(document["measures"][1]["longest"]["bound_ns"], 6 * 76 * SECOND);
         let share = document["busiest_host"]["share"].as_f64().unwrap();
-        assert!((share - (112.0 / 60.0 + 332.0 / 21_600.0)).abs() < 1e-9, "{share}");
+        assert!((share - (84.0 / 60.0 + 304.0 / 21_600.0)).abs() < 1e-9, "{share}");
     }
 }
