@@ -122,6 +122,9 @@ impl Random {
     }
 }
 
+/// So many starts wait and are left alone, so that two measurements at least come to their end.
+const PATIENT: u32 = 2;
+
 /// One start of something that measures host a, alone, as a client, as a server or as both; now and
 /// then it is killed.
 fn any_start(sandbox: &Sandbox, random: &mut Random, number: u32, here: &str, there: &str) {
@@ -131,9 +134,10 @@ fn any_start(sandbox: &Sandbox, random: &mut Random, number: u32, here: &str, th
         2 => ("a".to_owned(), format!("run {here}")),
         _ => ("a".to_owned(), "demo --loopback".to_owned()),
     };
-    let wait = if random.below(3) == 0 { "" } else { "--no-wait" };
+    let is_patient = number < PATIENT;
+    let wait = if random.below(3) == 0 || is_patient { "" } else { "--no-wait" };
     let mut child = start(sandbox, &host, &format!("{line} {SHORT} {wait}"));
-    if random.below(6) == 0 {
+    if random.below(6) == 0 && !is_patient {
         std::thread::sleep(Duration::from_millis(random.below(2_000)));
         let _ = child.kill();
     }
