@@ -122,8 +122,12 @@ fn judge(fleet: &mut Fleet, has_failed: bool) {
     assert_eq!((hosts, links), (0, 0), "measured by two at once");
     assert!(exclusive > 0 && ended > 0, "nothing was measured");
     tell_grants(&fleet.said(), fleet.phases.iter().find(|phase| phase.what == BEFORE).unwrap());
-    tell_memory(fleet, memory);
-    tell_phases(fleet, &all, has_failed);
+    let largest = tell_memory(fleet, memory);
+    let mut wrong = tell_phases(fleet, &all, has_failed);
+    if largest >= MEMORY_MAX {
+        wrong.push(format!("{largest} bytes of memory"));
+    }
+    assert!(wrong.is_empty() || !figures::full(), "{wrong:#?}");
 }
 
 /// Says how long grants took.
@@ -143,7 +147,8 @@ fn tell_grants(said: &[Line], phase: &Phase) {
     println!("{} grants: p50 {:.1} ms, p99 {:.1} ms", took.len(), ms(middle), ms(most));
 }
 
-fn tell_memory(fleet: &Fleet, memory: [u64; 3]) {
+/// Says how much memory each part took at most; the most of a node or of the coordinator, in bytes.
+fn tell_memory(fleet: &Fleet, memory: [u64; 3]) -> u64 {
     let [coordinator, sink, agents] = memory;
     let nodes = [0, 1, 2].map(|index| fleet.cluster.memory(index));
     println!(
@@ -154,14 +159,13 @@ fn tell_memory(fleet: &Fleet, memory: [u64; 3]) {
         megabytes(sink),
         megabytes(agents)
     );
-    let judged = nodes.into_iter().chain([coordinator]);
-    let (least, largest) = (judged.clone().min(), judged.max());
-    assert!(least > Some(0), "the system does not tell how much memory a process takes");
-    assert!(largest < Some(MEMORY_MAX), "{largest:?} bytes of memory");
+    let judged = [coordinator, nodes[0], nodes[1], nodes[2]];
+    assert!(!judged.contains(&0), "the system does not tell how much memory a process takes");
+    judged.into_iter().fold(0, u64::max)
 }
 
-/// Says how fast it was and how long nothing began at each fault, and judges it in the night.
-fn tell_phases(fleet: &Fleet, all: &[Interval], has_failed: bool) {
+/// Says how fast it was and how long nothing began at each fault; what is to be complained of.
+fn tell_phases(fleet: &Fleet, all: &[Interval], has_failed: bool) -> Vec<String> {
     let mut wrong = Vec::new();
     for phase in fleet.phases.iter().filter(|phase| phase.what != IDLE) {
         let gap_s = taken::longest_gap_ns(all, phase.from_ns, phase.to_ns) as f64 / 1e9;
@@ -177,7 +181,7 @@ fn tell_phases(fleet: &Fleet, all: &[Interval], has_failed: bool) {
             wrong.push(format!("{}: {rate:.1} measurements/s", phase.what));
         }
     }
-    assert!(wrong.is_empty() || !figures::full(), "{wrong:#?}");
+    wrong
 }
 
 /// Says when half of the hosts whose agents failed were measured again, from when these were there
