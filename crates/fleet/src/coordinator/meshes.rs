@@ -1,8 +1,7 @@
 //! The mesh plans that are applied, and which path of all of them is measured next.
 
-use crate::plans;
+use crate::{parts, plans};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use v6gap_core::fleet::id::JobId;
@@ -71,8 +70,9 @@ impl Applied {
 
 /// What a text is known by.
 pub(super) fn hash(text: &str) -> String {
-    let digits: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
-    digits.chars().take(HASH_DIGITS).collect()
+    let mut digits = parts::hash(text.as_bytes());
+    digits.truncate(HASH_DIGITS);
+    digits
 }
 
 impl Meshes {
