@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(results.retention, RetentionPolicy::WorkQueue);
         assert_eq!(
             (results.subjects[0].as_str(), results.max_bytes),
-            ("v6gap.res.>", RESULTS_BYTES_MAX)
+            ("v6gap.res.>", 5_000_000_000)
         );
         assert_eq!((acks.subjects[0].as_str(), acks.max_messages_per_subject), ("v6gap.ack.>", 1));
     }
