@@ -43,6 +43,9 @@ use v6gap_sys::socket::{Datagram, ErrorClass, Listener, SocketError, StreamOptio
 /// connections must not find this full.
 const BACKLOG: u32 = 1024;
 
+/// Most ports that the system chooses for a server until one is free for UDP, too.
+const PORTS_CHOSEN_MAX: usize = 16;
+
 /// Sessions of one near network that are served or wait, unless told otherwise.
 pub const PER_SOURCE: u32 = 4;
 
@@ -321,12 +324,23 @@ impl Server {
     }
 }
 
-/// A listener and a UDP socket on the same address and port.
+/// A listener and a UDP socket on the same address and port. Where the system chooses that of the
+/// listener, somebody may have the UDP port of that number; then it chooses another one.
 fn bind(address: SocketAddr) -> Result<(Listener, Datagram, SocketAddr), SocketError> {
     // Accepted connections inherit it: an answer must not wait for the acknowledgement of the last.
     let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
-    let listener = Listener::bind_with(address, BACKLOG, &options)?;
-    let address = listener.local()?;
-    let datagram = Datagram::bind(address)?;
-    Ok((listener, datagram, address))
+    let chosen_max = if address.port() == 0 { PORTS_CHOSEN_MAX } else { 1 };
+    // Held until one will do, or the system might choose them again.
+    let mut taken = Vec::new();
+    loop {
+        let listener = Listener::bind_with(address, BACKLOG, &options)?;
+        let local = listener.local()?;
+        let is_last = taken.len() + 1 == chosen_max;
+        match Datagram::bind(local) {
+            Err(error) if error.class() == ErrorClass::AddressInUse && !is_last => {
+                taken.push(listener);
+            }
+            datagram => return Ok((listener, datagram?, local)),
+        }
+    }
 }
