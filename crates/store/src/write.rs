@@ -103,7 +103,11 @@ pub(crate) fn open_or_make(path: &Path) -> Result<File, StoreError> {
             match disk::private(options.read(true).write(true).create_new(true)).open(path) {
                 // Another process was quicker.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Source::open_stored(path),
-                made => made.map_err(StoreError::io("create", path)),
+                made => {
+                    let made = made.map_err(StoreError::io("create", path))?;
+                    disk::leave_to_owner(&made, path);
+                    Ok(made)
+                }
             }
         }
         opened => opened,
@@ -191,6 +195,7 @@ fn replace_by(
 ) -> Result<(), StoreError> {
     let partial = partial(path)?;
     let mut file = new(&partial).map_err(StoreError::io("write", &partial))?;
+    disk::leave_to_owner(&file, path);
     let written = write(&mut file).and_then(|()| file.sync_all());
     drop(file);
     let written = written

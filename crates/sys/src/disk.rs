@@ -5,7 +5,7 @@ use crate::Unavailable;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 #[cfg(unix)]
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::Path;
 
 /// Files that `options` make may be read and written by their owner alone. A system that does not
@@ -21,6 +21,22 @@ pub fn private_folder(builder: &mut DirBuilder) -> &mut DirBuilder {
     #[cfg(unix)]
     builder.mode(0o700);
     builder
+}
+
+/// Gives a file that was made for `path` to whoever owns its folder: a service that is a user of
+/// its own has to read and write what root makes there. Does nothing where that is not allowed.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "there are no such owners"))]
+pub fn leave_to_owner(file: &File, path: &Path) {
+    #[cfg(unix)]
+    {
+        let folder = path.parent().and_then(|folder| std::fs::symlink_metadata(folder).ok());
+        if let (Some(folder), Ok(made)) = (folder, file.metadata())
+            && folder.uid() != made.uid()
+        {
+            // Of the open file, as what its name stands for may be exchanged.
+            let _ = fchown(file, Some(folder.uid()), Some(folder.gid()));
+        }
+    }
 }
 
 /// Opening neither waits for the other end of a pipe nor takes a terminal, and fails where the last
@@ -91,7 +107,22 @@ mod tests {
         assert!(free_bytes(Path::new("/")).is_ok());
         assert!(free_bytes(Path::new("/no/such/place")).is_err());
     }
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    /// For root of a folder that is somebody else's, for others of their own.
+    #[test]
+    fn a_file_is_of_whoever_owns_its_folder() {
+        let folder = std::env::temp_dir().join(format!("v6gap-owner-{}", std::process::id()));
+        DirBuilder::new().create(&folder).unwrap();
+        let is_root = chown(&folder, Some(65_534), Some(65_534)).is_ok();
+        let path = folder.join("file");
+        let file = private(OpenOptions::new().write(true).create_new(true)).open(&path).unwrap();
+        let owner = |path: &Path| path.metadata().unwrap().uid();
+        assert_eq!(owner(&path) != owner(&folder), is_root);
+        leave_to_owner(&file, &path);
+        assert_eq!(owner(&path), owner(&folder));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn what_is_made_is_its_owners_alone_and_links_are_not_followed() {
