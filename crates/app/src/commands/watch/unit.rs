@@ -16,6 +16,17 @@ const CREDENTIAL: &str = "LoadCredential=watch.toml:";
 /// Where that is found then.
 const HANDED: &str = "${CREDENTIALS_DIRECTORY}/watch.toml";
 
+/// The line that hands over the keys that a description may name, and their folder, which is there
+/// if the description is in it.
+const KEYS: (&str, &str) = ("LoadCredential=key:/etc/v6gap", "/etc/v6gap");
+
+/// How the line begins that hands over the key that was named, and where that is found then: the
+/// service is nobody who could read the file, and sees no home.
+const KEY: (&str, &str) = ("LoadCredential=host.key:", "${CREDENTIALS_DIRECTORY}/host.key");
+
+/// Where a service with `ProtectHome=yes` sees no program.
+const HOMES: [&str; 3] = ["/home", "/root", "/run/user"];
+
 /// The unit that does what was typed with the program in that file.
 ///
 /// # Errors
@@ -29,7 +40,7 @@ pub fn text(program: &Path, args: &WatchedArgs, typed: &[String]) -> Result<Stri
     let key_file = args.key_file.as_ref().map(absolute).transpose()?;
     let exchanged = [
         (args.config.as_ref(), config.as_ref().map(|_| HANDED.to_owned())),
-        (args.key_file.as_ref(), key_file.map(|path| word(&path.display().to_string()))),
+        (args.key_file.as_ref(), key_file.as_ref().map(|_| KEY.1.to_owned())),
     ];
     let started = |typed: &String| {
         for (named, put) in &exchanged {
@@ -45,17 +56,29 @@ pub fn text(program: &Path, args: &WatchedArgs, typed: &[String]) -> Result<Stri
         word(typed)
     };
     let words = typed.iter().skip(1).filter(|typed| *typed != "--unit").map(started);
+    let keys_are_there = config.as_ref().is_some_and(|path| path.starts_with(KEYS.1));
+    let hidden = HOMES.iter().any(|home| program.starts_with(home));
     let program = word(&program.display().to_string());
+    let hint = format!(
+        "# A service sees no home: sudo install -m 755 {program} /usr/local/bin/, and name that."
+    );
     let line: Vec<String> = std::iter::once(program).chain(words).collect();
     let line = line.join(" ");
-    let lines = UNIT.lines().filter_map(|text| match (text, &config) {
-        (text, _) if text.starts_with(START) => Some(format!("{START}{line}")),
-        (text, Some(path)) if text.starts_with(CREDENTIAL) => {
-            // What stands behind a % would be a specifier (systemd.unit(5)).
-            Some(format!("{CREDENTIAL}{}", path.display().to_string().replace('%', "%%")))
+    // What stands behind a % would be a specifier (systemd.unit(5)).
+    let handed = |head: &str, path: &PathBuf| {
+        format!("{head}{}", path.display().to_string().replace('%', "%%"))
+    };
+    let lines = UNIT.lines().flat_map(|text| match text {
+        _ if text.starts_with(START) => {
+            let key = key_file.as_ref().map(|path| handed(KEY.0, path));
+            let hint = hidden.then(|| hint.clone());
+            hint.into_iter().chain([format!("{START}{line}")]).chain(key).collect()
         }
-        (text, None) if text.starts_with(CREDENTIAL) => None,
-        (text, _) => Some(text.to_owned()),
+        _ if text.starts_with(CREDENTIAL) => {
+            config.iter().map(|path| handed(CREDENTIAL, path)).collect()
+        }
+        _ if text == KEYS.0 && !keys_are_there => Vec::new(),
+        _ => vec![text.to_owned()],
     });
     Ok(lines.collect::<Vec<_>>().join("\n") + "\n")
 }
@@ -112,6 +135,31 @@ mod tests {
         }
         let text = unit(&["--config", "/tmp/a%h b.toml", "--unit"]);
         assert_eq!(line(&text, CREDENTIAL), Some("/tmp/a%%h b.toml"));
+    }
+
+    #[test]
+    fn a_key_is_handed_to_the_service() {
+        let text = unit(&["lab-b", "--key-file", "/srv/k", "--unit"]);
+        assert_eq!(line(&text, KEY.0), Some("/srv/k"));
+        let started = line(&text, START).unwrap();
+        assert!(started.ends_with(&format!("watch lab-b --key-file {}", KEY.1)), "{started}");
+        assert_eq!(line(&unit(&["lab-b", "--unit"]), KEY.0), None);
+        // systemd does not start a unit that is handed what is not there.
+        let with_keys = unit(&["--config", "/etc/v6gap/watch.toml", "--unit"]);
+        assert!(with_keys.contains(KEYS.0) && !text.contains(KEYS.0), "{with_keys}");
+    }
+
+    #[test]
+    fn a_program_that_no_service_sees_is_told() {
+        let typed = ["v6gap", "watch", "lab-b", "--unit"].map(str::to_owned);
+        let Command::Watch(args) = Cli::try_parse_from(&typed).unwrap().command else {
+            panic!("watch was typed")
+        };
+        let program = Path::new(HOMES[0]).join("v6gap");
+        let hint = format!("sudo install -m 755 {} /usr/local/bin/", program.display());
+        let hidden = text(&program, &args.watched, &typed).unwrap();
+        assert!(hidden.contains(&hint), "{hidden}");
+        assert!(!unit(&["lab-b", "--unit"]).contains("sudo install"));
     }
 
     #[test]
