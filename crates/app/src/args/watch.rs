@@ -70,7 +70,7 @@ pub struct WatchedArgs {
     /// again
     #[arg(long, value_name = "HOURS", help_heading = "Times")]
     pub quiet: Vec<String>,
-    /// Longest time that a visit measures [20s; a site 60s]
+    /// Longest time that a visit measures [20s]; a site is visited for 8 pairs
     #[arg(long, value_name = "TIME", conflicts_with = "config", help_heading = "Times")]
     pub time: Option<String>,
     /// What answers at the targets: run (v6gap serve), probe (a site), stamp, iperf3

@@ -196,10 +196,12 @@ fn what_cannot_be_watched_is_said_before_anything_is() {
         ("watch lab-b --every 10s", "at least 60 s apart"),
         ("watch lab-b --on-change ftp://example.net/", "ftp"),
         ("watch lab-b --budget 5GB", "5 GB/day"),
-        ("watch lab-b --quiet always", "Mon-Fri 08:00-18:00"),
+        ("watch lab-b --quiet always", "--quiet: \"always\" is no span of hours"),
         ("watch lab-b --with iperf", "is not one of"),
         ("watch --config none.toml", "none.toml"),
-        ("watch lab-b --measure rtt,speed", "speed"),
+        ("watch lab-b --measure rtt,speed", "--measure: "),
+        ("watch lab-b --listen 9466", "--listen: it must be an address and a port"),
+        ("watch lab-b --with probe --time 5s", "--time: a visit to a site is 8 pairs"),
     ] {
         let ran = sandbox.run(line).ended(2);
         assert!(ran.err.contains(said), "{ran:?}");

@@ -155,6 +155,9 @@ fn path(key: &str, draft: &PathDraft, common: Common, problems: &mut Problems) -
         problems.add(of(name), "a site is named with its port, as HOST:PORT, and takes no key");
     }
     let time_ns = problems.read_optional(&of("time"), draft.time.as_ref(), time);
+    if with == With::Probe && draft.time.is_some() {
+        problems.add(of("time"), "a visit to a site is 8 pairs, however long they take");
+    }
     let usual_ns = if with == With::Probe { SITE_TIME_NS } else { TIME_NS };
     WatchedPath {
         name: draft.name.clone().unwrap_or_else(|| draft.host.clone()),

@@ -88,13 +88,25 @@ fn described(args: &WatchedArgs) -> Result<Watch, Failure> {
     let mut draft = Draft { v6gap: VERSION, paths, ..Draft::default() };
     overall(args, &mut draft);
     check(&draft).map_err(|problems| {
-        let mut said = problems.into_iter().map(|problem| match problem.help {
-            Some(help) => format!("{} ({help})", problem.what),
-            None => problem.what,
+        let mut said = problems.into_iter().map(|problem| {
+            let of = typed(&problem.key);
+            let help = problem.help.map(|help| format!(" ({help})")).unwrap_or_default();
+            format!("{of}{}{help}", problem.what)
         });
         let what = said.next().unwrap_or_default();
         said.fold(Failure::usage(what), Failure::seen)
     })
+}
+
+/// What was typed that a problem is of, in front of what is wrong with it; nothing where that says
+/// so itself.
+fn typed(key: &str) -> String {
+    let name = key.rsplit('.').next().unwrap_or_default();
+    match name.split('[').next().unwrap_or_default() {
+        "paths" | "name" => String::new(),
+        "host" => "TARGET: ".to_owned(),
+        name => format!("--{}: ", name.replace('_', "-")),
+    }
 }
 
 /// What options say of all paths, in place of what is written.
