@@ -1,7 +1,6 @@
 //! What is scraped of a watch: a kept text, and that no name breaks out of its label.
 
 use crate::snapshots::check;
-use std::collections::BTreeMap;
 use v6gap_core::family::PerFamily;
 use v6gap_core::metric::Metric;
 use v6gap_core::watch::Kind;
@@ -40,7 +39,7 @@ fn watched() -> Metrics {
         host: "lab-b.example".to_owned(),
         every_ns: 900_000_000_000,
         addresses: PerFamily { v4: Some("192.0.2.7".to_owned()), v6: Some("2001:db8::7".into()) },
-        up: BTreeMap::from([(Kind::Light, PerFamily { v4: true, v6: true })]),
+        up: Some(PerFamily { v4: true, v6: true }),
         measured_unix_ns: Some(1_763_560_962_500_000_000),
         questions: questions.map(|(name, question)| (name.to_owned(), question)).into(),
         counted,
@@ -48,7 +47,7 @@ fn watched() -> Metrics {
     let down = OfPath {
         host: "nas".to_owned(),
         every_ns: 1_500_000_000,
-        up: BTreeMap::from([(Kind::Light, PerFamily { v4: true, v6: false })]),
+        up: Some(PerFamily { v4: true, v6: false }),
         ..OfPath::default()
     };
     let paths = [("lab-b".to_owned(), measured), ("na\"s\\\n".to_owned(), down)];

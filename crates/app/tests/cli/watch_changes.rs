@@ -72,6 +72,7 @@ pub fn write_changed(sandbox: &Sandbox, begin_ns: u64) {
         with: With::Run,
         every_ns: Some(QUARTER_NS),
         throughput_every_ns: None,
+        measure: Vec::new(),
         margins: BTreeMap::new(),
     };
     let begun = Begun { at_unix_ns: begin_ns, budget_bytes: None, paths: vec![listed] };

@@ -1,7 +1,6 @@
 //! As many series as 50 hosts that all watch each other would have: the text is made while nobody
 //! waits for it, and is handed over in time.
 
-use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -69,7 +68,7 @@ fn metrics() -> Metrics {
     let path = OfPath {
         host: "lab.example".to_owned(),
         every_ns: 900_000_000_000,
-        up: BTreeMap::from([(Kind::Light, PerFamily { v4: true, v6: true })]),
+        up: Some(PerFamily { v4: true, v6: true }),
         measured_unix_ns: Some(1_763_560_962_500_000_000),
         questions: questions.collect(),
         ..OfPath::default()

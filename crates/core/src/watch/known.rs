@@ -3,7 +3,7 @@
 
 use super::log::{Answer, Cause, Ended, Logged, Notified, Outcome, Watching};
 use super::{Kind, day_of};
-use crate::family::Family;
+use crate::family::{Family, PerFamily};
 use crate::record::RunId;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -86,23 +86,23 @@ pub struct Past {
     pub why: String,
     /// Visits in a row that the far end did not want.
     pub refusals: u32,
-    /// What does not get there now.
-    pub down: Option<Down>,
+    /// The families that do not get there now.
+    pub silent: PerFamily<Option<Silent>>,
     /// Most bytes that a visit moved.
     pub bytes_most: u64,
     /// What the last run says.
     pub answers: Vec<Answer>,
 }
 
-/// A family that does not get there, or both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Down {
-    /// The family; none if it is both.
-    pub family: Option<Family>,
-    /// When the first visit that found it so ended, in ns since the Unix epoch.
+/// Since when a family does not get there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Silent {
+    /// When the first visit that found it so began, in ns since the Unix epoch.
     pub since_unix_ns: u64,
-    /// Visits that found it so.
+    /// Visits of the kind that found it so.
     pub visits: u64,
+    /// Why, as the last of them says, in words.
+    pub why: String,
 }
 
 impl Past {
@@ -120,6 +120,19 @@ impl Past {
     pub fn given_up(&self) -> u64 {
         self.missed.values().sum::<u64>() + self.count(&Outcome::Taken)
     }
+
+    /// What does not get there now: a family, or none of both: since the second of them did not.
+    pub fn down(&self) -> Option<(Option<Family>, &Silent)> {
+        match (&self.silent.v4, &self.silent.v6) {
+            (Some(v4), Some(v6)) => {
+                let later = if v4.since_unix_ns > v6.since_unix_ns { v4 } else { v6 };
+                Some((None, later))
+            }
+            (Some(v4), None) => Some((Some(Family::V4), v4)),
+            (None, Some(v6)) => Some((Some(Family::V6), v6)),
+            (None, None) => None,
+        }
+    }
 }
 
 impl Known {
@@ -132,7 +145,7 @@ impl Known {
     pub fn take(&mut self, entry: &Logged) {
         self.since_unix_ns.get_or_insert(entry.at_unix_ns());
         match entry {
-            Logged::Watching(watching) => self.watching = Some(watching.clone()),
+            Logged::Watching(watching) => self.watching(watching),
             Logged::Began(began) => {
                 let past = self.past_mut(&began.path, began.kind);
                 past.due_unix_ns = Some(began.due_unix_ns);
@@ -154,6 +167,17 @@ impl Known {
         }
     }
 
+    fn watching(&mut self, watching: &Watching) {
+        let before = self.watching.replace(watching.clone());
+        for was in before.iter().flat_map(|before| &before.paths) {
+            let is = watching.paths.iter().find(|is| is.name == was.name);
+            if is.is_some_and(|is| !is.continues(was)) {
+                let kinds = self.paths.get_mut(&was.name).into_iter().flatten();
+                kinds.for_each(|(_, past)| past.run = None);
+            }
+        }
+    }
+
     fn ended(&mut self, ended: &Ended) {
         let day = day_of(ended.at_unix_ns);
         let before = self.spent.on(day);
@@ -167,6 +191,10 @@ impl Known {
             _ => ended.bytes,
         };
         self.spent = Spent { day, bytes: before.saturating_add(bytes) };
+        // What got there in a visit is down for no other kind of visit, either.
+        let answered = ended.outcome.answered().unwrap_or_default();
+        let kinds = self.paths.get_mut(&ended.path).into_iter().flatten();
+        kinds.for_each(|(_, past)| past.heard(answered));
         let past = self.past_mut(&ended.path, ended.kind);
         past.open_unix_ns = None;
         past.ended_unix_ns = Some(ended.at_unix_ns);
@@ -181,19 +209,15 @@ impl Known {
         match &ended.outcome {
             Outcome::Measured => {
                 past.measured_unix_ns = Some(ended.at_unix_ns);
-                (past.failures, past.refusals, past.down) = (0, 0, None);
+                (past.failures, past.refusals) = (0, 0);
                 past.why.clear();
             }
             Outcome::Down { family, why } => {
                 past.failed(why);
-                let family = *family;
-                let down = match past.down {
-                    Some(down) if down.family == family => {
-                        Down { visits: down.visits.saturating_add(1), ..down }
-                    }
-                    _ => Down { family, since_unix_ns: ended.at_unix_ns, visits: 1 },
-                };
-                past.down = Some(down);
+                for down in Family::BOTH.into_iter().filter(|of| family.is_none_or(|it| it == *of))
+                {
+                    past.lost(down, ended.began_unix_ns, why);
+                }
             }
             Outcome::Refused { why } => {
                 past.failed(why);
@@ -211,6 +235,24 @@ impl Known {
 }
 
 impl Past {
+    /// A visit found these families to get there.
+    fn heard(&mut self, answered: PerFamily<bool>) {
+        for family in Family::BOTH.into_iter().filter(|family| *answered.get(*family)) {
+            *self.silent.get_mut(family) = None;
+        }
+    }
+
+    /// A visit that began then found this family not to.
+    fn lost(&mut self, family: Family, began_unix_ns: u64, why: &str) {
+        let silent = self.silent.get_mut(family).get_or_insert(Silent {
+            since_unix_ns: began_unix_ns,
+            visits: 0,
+            why: String::new(),
+        });
+        silent.visits = silent.visits.saturating_add(1);
+        silent.why = why.into();
+    }
+
     fn failed(&mut self, why: &str) {
         self.failures = self.failures.saturating_add(1);
         self.why.clear();

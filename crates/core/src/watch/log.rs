@@ -56,6 +56,7 @@ impl Watching {
             with: path.with,
             every_ns: path.every_ns,
             throughput_every_ns: path.throughput_every_ns,
+            measure: path.measure.clone(),
             // They were checked with the watch.
             margins: path
                 .margins
@@ -83,9 +84,20 @@ pub struct Listed {
     /// Time from one visit of throughput to the next, in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput_every_ns: Option<u64>,
+    /// What light visits measure, where that is not what is usual.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measure: Vec<String>,
     /// Margins that are not the usual ones, as shares.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub margins: BTreeMap<Metric, f64>,
+}
+
+impl Listed {
+    /// Whether visits go on with the run of a day that began when it was listed so.
+    pub fn continues(&self, before: &Listed) -> bool {
+        let asked = |of: &Listed| (of.with, of.measure.clone(), of.margins.clone());
+        asked(self) == asked(before)
+    }
 }
 
 /// A visit began.
@@ -226,6 +238,21 @@ impl Outcome {
             Outcome::Down { .. } => "down",
             Outcome::Failed { .. } => "failed",
             Outcome::BrokenOff => "broken-off",
+        }
+    }
+
+    /// Which families it found to get there; `None` if it learnt nothing of that.
+    pub fn answered(&self) -> Option<PerFamily<bool>> {
+        match self {
+            Outcome::Measured => Some(PerFamily { v4: true, v6: true }),
+            Outcome::Down { family, .. } => {
+                Some(PerFamily::from_fn(|other| family.is_some_and(|down| down != other)))
+            }
+            Outcome::Stopped
+            | Outcome::Taken
+            | Outcome::Refused { .. }
+            | Outcome::Failed { .. }
+            | Outcome::BrokenOff => None,
         }
     }
 }
@@ -475,6 +502,7 @@ mod tests {
                     with: With::Iperf3,
                     every_ns: None,
                     throughput_every_ns: Some(7),
+                    measure: Vec::new(),
                     margins: BTreeMap::from([(Metric::Rtt, 0.02)]),
                 }],
             }),

@@ -28,6 +28,10 @@ pub const TAKEN_NS: u64 = 60 * SECOND_NS;
 /// Longest time for which a far end is left alone that refused, in ns.
 pub const REST_NS_MAX: u64 = DAY_NS;
 
+/// What is watched is said so often, in ns: whoever reads the log begins some weeks ago, and a
+/// watch goes on for longer.
+const LISTED_NS: u64 = 7 * DAY_NS;
+
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
@@ -172,7 +176,10 @@ impl Machine {
             }
             Turn::Waiting(visit, _) => self.start_late(visit, now),
             Turn::Free if stop => Action::End,
-            Turn::Free => self.start_next(now),
+            Turn::Free => {
+                self.list_again(now);
+                self.start_next(now)
+            }
         }
     }
 
@@ -249,6 +256,15 @@ impl Machine {
             let last = last.filter(|last| *last <= now.unix_ns.saturating_add(track.period_ns));
             let last = last.unwrap_or(0).max(now.unix_ns.saturating_sub(1));
             track.due_ns = track.after(last);
+        }
+    }
+
+    /// Says again what is watched, if that was long ago.
+    fn list_again(&mut self, now: Moment) {
+        let listed = self.known.watching.as_ref();
+        let is_old = |listed: &Watching| listed.at_unix_ns.abs_diff(now.unix_ns) >= LISTED_NS;
+        if listed.is_none_or(is_old) {
+            self.log(Logged::Watching(Watching::of(&self.watch, now.unix_ns)));
         }
     }
 

@@ -33,8 +33,8 @@ pub struct OfPath {
     pub every_ns: u64,
     /// Addresses of the host, as they were at the last visit that told them.
     pub addresses: PerFamily<Option<String>>,
-    /// Whether each family got there, as far as it is known, by the kind of visit that told it.
-    pub up: BTreeMap<Kind, PerFamily<bool>>,
+    /// Whether each family gets there, by the last visit that could tell.
+    pub up: Option<PerFamily<bool>>,
     /// When the last visit that measured ended, in ns since the Unix epoch.
     pub measured_unix_ns: Option<u64>,
     /// The questions, by the name that [`measures`] gives them.
@@ -152,7 +152,6 @@ impl OfPath {
         };
         self.host.clone_from(&listed.host);
         self.every_ns = Kind::ALL.into_iter().filter_map(period).min().unwrap_or(0);
-        self.up.retain(|kind, _| period(*kind).is_some());
         self.questions.retain(|_, question| period(question.kind).is_some());
         self
     }
@@ -163,22 +162,10 @@ impl OfPath {
                 *self.addresses.get_mut(family) = Some(address.clone());
             }
         }
-        match &ended.outcome {
-            Outcome::Measured => {
-                self.measured_unix_ns = Some(ended.at_unix_ns);
-                self.up.insert(ended.kind, PerFamily { v4: true, v6: true });
-            }
-            Outcome::Down { family, .. } => {
-                let up = |of: Family| family.is_some_and(|down| down != of);
-                self.up.insert(ended.kind, PerFamily::from_fn(up));
-            }
-            // Nothing was learnt of whether packets get there.
-            Outcome::Stopped
-            | Outcome::Taken
-            | Outcome::Refused { .. }
-            | Outcome::Failed { .. }
-            | Outcome::BrokenOff => {}
+        if ended.outcome == Outcome::Measured {
+            self.measured_unix_ns = Some(ended.at_unix_ns);
         }
+        self.up = ended.outcome.answered().or(self.up);
         if ended.answers.is_empty() {
             return;
         }
@@ -191,8 +178,7 @@ impl OfPath {
 
     /// Whether a family gets there; `None` before the first visit that could tell.
     pub fn is_up(&self, family: Family) -> Option<bool> {
-        let told = self.up.values().map(|up| *up.get(family));
-        told.reduce(|one, other| one && other)
+        self.up.map(|up| *up.get(family))
     }
 }
 
@@ -292,6 +278,7 @@ mod tests {
             with: With::Run,
             every_ns: Some(900),
             throughput_every_ns,
+            measure: Vec::new(),
             margins: BTreeMap::new(),
         };
         Logged::Watching(Watching { at_unix_ns: 1, budget_bytes: None, paths: vec![path] })
@@ -351,20 +338,20 @@ mod tests {
     }
 
     #[test]
-    fn a_family_is_up_if_every_kind_of_visit_says_so() {
+    fn a_family_is_up_if_the_last_visit_that_could_tell_says_so() {
         let begun = watching("b", Some(900));
         let up = |entries: &[Logged]| {
             let metrics = told(entries);
             Family::BOTH.map(|family| metrics.paths["lab-b"].is_up(family))
         };
         assert_eq!(up(core::slice::from_ref(&begun)), [None, None]);
-        let v6_down = [begun.clone(), down(Kind::Throughput, Some(Family::V6)), measured()];
+        let v6_down = [begun.clone(), measured(), down(Kind::Throughput, Some(Family::V6))];
         assert_eq!(up(&v6_down), [Some(true), Some(false)]);
+        // Whatever it is for, a visit that measured found both.
+        let over = [&v6_down[..], &[measured()]].concat();
+        assert_eq!(up(&over), [Some(true); 2]);
         assert_eq!(up(&[begun.clone(), down(Kind::Light, None)]), [Some(false), Some(false)]);
         assert_eq!(up(&[begun.clone(), down(Kind::Light, None), measured()]), [Some(true); 2]);
-        // Visits of throughput that nobody makes any more say nothing.
-        let (lost, only_light) = (down(Kind::Throughput, None), watching("b", None));
-        assert_eq!(up(&[begun, lost, only_light]), [None, None]);
         let began = Logged::Began(Began {
             at_unix_ns: 1,
             due_unix_ns: 1,

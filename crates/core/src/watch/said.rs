@@ -281,7 +281,10 @@ impl Said {
             // Large packets that vanish on the path of a family, and a family over which
             // connections are cut while the other one is well.
             ("E401" | "E210", _) => Outcome::Down { family, why: why() },
-            (_, Some(2)) if continued && self.run.is_none() => return How::NotContinued,
+            // The run of the day cannot be read, or is none that could go on.
+            ("E504", _) | (_, Some(2)) if continued && self.run.is_none() => {
+                return How::NotContinued;
+            }
             (_, Some(3)) => Outcome::Down { family, why: why() },
             (_, Some(4)) => Outcome::Down { family: None, why: why() },
             (_, Some(0 | 6 | 10 | 11)) if self.run.is_some() => Outcome::Measured,
@@ -539,6 +542,7 @@ mod tests {
         let cut = said(&[cut]).came(Some(4), false).how;
         assert_eq!(cut, How::Ended(Outcome::Down { family, why }));
         assert_eq!(how("E505", Some(2), true), How::Taken);
+        assert_eq!(how("E504", Some(1), true), How::NotContinued);
         assert_eq!(how("E502", Some(2), true), How::NotContinued);
         assert!(matches!(how("E502", Some(2), false), How::Ended(Outcome::Failed { .. })));
         let silent = said(&[]).came(None, false).how;

@@ -339,15 +339,75 @@ fn an_outage_is_known_from_its_first_visit_to_its_last() {
         _ => measured(1),
     });
     let past = sim.past("a", Kind::Light);
-    let found = past.down.unwrap();
-    assert_eq!((found.family, found.visits), (Some(Family::V6), past.failures));
+    let (family, found) = past.down().unwrap();
+    assert_eq!((family, found.visits), (Some(Family::V6), past.failures));
     assert!((95..=97).contains(&found.visits), "{found:?}");
     let since = found.since_unix_ns - (START_NS + DAY_NS);
     assert!(since <= 15 * MINUTE_NS + 6 * VISIT_NS, "{since}");
-    assert_eq!(sim.past("b", Kind::Light).down, None);
+    assert_eq!(sim.past("b", Kind::Light).down(), None);
     sim.run_for(20 * MINUTE_NS, &mut |_, _| measured(1));
     let past = sim.past("a", Kind::Light);
-    assert_eq!((past.down, past.failures, past.why.as_str()), (None, 0, ""));
+    assert_eq!((past.down(), past.failures, past.why.as_str()), (None, 0, ""));
+}
+
+#[test]
+fn a_family_that_answers_any_visit_is_down_for_none() {
+    let mut sim = Sim::new(check(&draft(&[("a", "15 min", Some("6 h"))])).unwrap());
+    let lost = |family| {
+        let why = "no answer".to_owned();
+        (VISIT_NS, ended(Outcome::Down { family, why }, 0))
+    };
+    let down = |sim: &Sim, kind| sim.past("a", kind).down().map(|(family, _)| family);
+    // Only visits of throughput meet with it, which are hours apart.
+    sim.run_for(7 * 60 * MINUTE_NS, &mut |visit, _| match visit.kind {
+        Kind::Throughput => lost(None),
+        Kind::Light => lost(Some(Family::V6)),
+    });
+    assert_eq!(down(&sim, Kind::Throughput), Some(Some(Family::V6)));
+    let since = sim.past("a", Kind::Light).silent.v6.unwrap().since_unix_ns;
+    sim.run_for(20 * MINUTE_NS, &mut |_, _| lost(None));
+    // IPv6 has been away for longer than IPv4.
+    let past = sim.past("a", Kind::Light);
+    assert_eq!(past.silent.v6.as_ref().unwrap().since_unix_ns, since);
+    assert_eq!(past.down().map(|(family, _)| family), Some(None));
+    assert!(past.silent.v4.unwrap().since_unix_ns > since);
+    sim.run_for(20 * MINUTE_NS, &mut |_, _| {
+        (VISIT_NS, ended(Outcome::Failed { why: "killed".to_owned() }, 0))
+    });
+    let past = sim.past("a", Kind::Light);
+    assert_eq!((past.down().unwrap().1.why.as_str(), past.why.as_str()), ("no answer", "killed"));
+    sim.run_for(20 * MINUTE_NS, &mut |_, _| measured(1));
+    assert_eq!([Kind::Light, Kind::Throughput].map(|kind| down(&sim, kind)), [None, None]);
+}
+
+#[test]
+fn what_is_watched_is_said_again_each_week() {
+    let mut sim = Sim::new(three());
+    sim.run_for(60 * DAY_NS, &mut |_, _| measured(1));
+    let said = sim.log.iter().filter(|entry| matches!(entry, Logged::Watching(_)));
+    let said: Vec<u64> = said.map(Logged::at_unix_ns).collect();
+    assert_eq!(said.len(), 9);
+    assert!(said.windows(2).all(|two| two[1] - two[0] <= 8 * DAY_NS), "{said:?}");
+}
+
+#[test]
+fn a_path_that_is_asked_for_something_else_begins_another_run() {
+    let begin = |measure: &[&str], log: Vec<Logged>| {
+        let mut draft = draft(&[("a", "15 min", None)]);
+        draft.paths[0].measure = measure.iter().map(|name| (*name).to_owned()).collect();
+        let now_ns = log.last().map_or(START_NS, |last: &Logged| last.at_unix_ns());
+        let mut sim = Sim::resumed(check(&draft).unwrap(), log, now_ns);
+        let mut continued = Vec::new();
+        sim.run_for(20 * MINUTE_NS, &mut |visit, _| {
+            continued.push(visit.continued.is_some());
+            measured(1)
+        });
+        (sim.log, continued[0])
+    };
+    let (log, _) = begin(&["rtt"], Vec::new());
+    let (log, same) = begin(&["rtt"], log);
+    let (_, other) = begin(&["rtt", "connect"], log);
+    assert!(same && !other);
 }
 
 #[test]

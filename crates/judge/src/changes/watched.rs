@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::{Metric, Scale};
-use v6gap_core::watch::log::{Ended, Listed, Outcome, Seen};
+use v6gap_core::watch::log::{Ended, Listed, Seen};
 use v6gap_stats::change::Point;
 
 /// Something that a visit showed, for whoever wants to hear of it.
@@ -91,7 +91,7 @@ impl Watched {
     /// Takes the next visit of its log, and says what it showed. An outage is told when it begins
     /// and when it is over.
     pub fn take(&mut self, ended: &Ended) -> Vec<Event> {
-        let Some(answered) = answered(&ended.outcome) else { return Vec::new() };
+        let Some(answered) = ended.outcome.answered() else { return Vec::new() };
         self.meet(ended);
         let at = Moment { visit: self.path.visits, unix_ns: ended.began_unix_ns };
         let of = |asked: &Asked| {
@@ -170,21 +170,6 @@ impl Kept {
             }
         }
         self.changes.extend_from_slice(changes);
-    }
-}
-
-/// Which families a visit found to answer; `None` if it learnt nothing of that.
-fn answered(outcome: &Outcome) -> Option<PerFamily<bool>> {
-    match outcome {
-        Outcome::Measured => Some(PerFamily { v4: true, v6: true }),
-        Outcome::Down { family, .. } => {
-            Some(PerFamily::from_fn(|other| family.is_some_and(|down| down != other)))
-        }
-        Outcome::Stopped
-        | Outcome::Taken
-        | Outcome::Refused { .. }
-        | Outcome::Failed { .. }
-        | Outcome::BrokenOff => None,
     }
 }
 

@@ -97,8 +97,8 @@ fn path_before(plan: &Plan, host: Option<&str>, context: &Context) -> Result<Pat
         let is = |head: &Head| head.world.is_none() && head.target == host;
         index.rows().iter().find(|row| is(&row.head)).map(|row| row.head.id.clone())
     });
-    if let Some(id) = before {
-        let lines = context.store.read_run(&id)?;
+    // A result that cannot be read says nothing of the path.
+    if let Some(lines) = before.and_then(|id| context.store.read_run(&id).ok()) {
         let values = |metric| {
             lines.iter().filter_map(move |line| match line {
                 Line::Trial(trial) => trial.values.get(&metric).copied(),

@@ -9,6 +9,8 @@ use v6gap_report::{changes, date};
 /// What was said so far.
 #[derive(Debug, Default)]
 pub struct Lines {
+    /// Whether it was said what is watched.
+    is_begun: bool,
     /// Whether it was said when the first visit will be.
     is_told: bool,
 }
@@ -25,7 +27,10 @@ impl Lines {
                 let (when, path) = (date(event.at_unix_ns), &event.path);
                 Some(format!("{when}  {path}  {}", changes::event(event)))
             }
-            Tidings::Logged(Logged::Watching(watching)) => Some(opening(watching)),
+            Tidings::Logged(Logged::Watching(watching)) => {
+                let first = !std::mem::replace(&mut self.is_begun, true);
+                first.then(|| opening(watching))
+            }
             Tidings::Logged(Logged::Began(_) | Logged::Measures(_)) => None,
             Tidings::Logged(Logged::Ended(ended)) => {
                 self.is_told = true;

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use v6gap_core::metric::Metric;
 use v6gap_core::unit::{format_bytes, format_span};
 use v6gap_core::watch::Kind;
-use v6gap_core::watch::known::{Down, Known, Notices, Past};
+use v6gap_core::watch::known::{Known, Notices, Past};
 use v6gap_core::watch::log::{Answer, Cause, Listed, Outcome as Ended};
 use v6gap_perform::always::{self, Lately};
 use v6gap_report::{changes, date, json_escaped};
@@ -155,10 +155,11 @@ fn notes(known: &Known, now_ns: u64) -> String {
 /// What keeps a path from being measured now, if something does.
 fn trouble(name: &str, past: &Past) -> Option<String> {
     let (failures, why) = (past.failures, &past.why);
-    match past.down {
-        Some(Down { family, since_unix_ns, visits }) => {
-            let (since, visits) = (date(since_unix_ns), counted(visits, "visit"));
+    match past.down() {
+        Some((family, silent)) => {
+            let (since, visits) = (date(silent.since_unix_ns), counted(silent.visits, "visit"));
             let what = family.map_or(String::new(), |family| format!("{family} to "));
+            let why = &silent.why;
             Some(format!("{what}\"{name}\" has not answered since {since} ({visits}): {why}"))
         }
         None if failures > 0 => {
@@ -248,11 +249,12 @@ fn changes_of(lately: &Lately, path: &str) -> Vec<Value> {
 fn of_kind(path: &str, kind: Kind, past: &Past) -> Value {
     let missed: BTreeMap<&str, u64> =
         past.missed.iter().map(|(why, count)| (why.name(), *count)).collect();
-    let down = past.down.map(|down| {
+    let down = past.down().map(|(family, silent)| {
         json!({
-            "family": down.family,
-            "since_unix_ns": down.since_unix_ns,
-            "visits": down.visits,
+            "family": family,
+            "since_unix_ns": silent.since_unix_ns,
+            "visits": silent.visits,
+            "why": silent.why,
         })
     });
     json!({
@@ -275,7 +277,9 @@ fn of_kind(path: &str, kind: Kind, past: &Past) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use v6gap_core::family::PerFamily;
     use v6gap_core::watch::With;
+    use v6gap_core::watch::known::Silent;
     use v6gap_core::watch::log::Watching;
 
     /// A watch of one path, with what is known of its light visits.
@@ -286,6 +290,7 @@ mod tests {
             with: With::Run,
             every_ns: Some(1),
             throughput_every_ns: None,
+            measure: Vec::new(),
             margins: BTreeMap::new(),
         };
         let watching = Watching { at_unix_ns: 0, budget_bytes: None, paths: vec![path] };
@@ -312,9 +317,11 @@ mod tests {
             "{two}"
         );
         assert!(two.contains("\n2 of 2 changes and outages could not be told: gone\n"), "{two}");
-        let down = Down { family: None, since_unix_ns: 0, visits: 1 };
-        let down = notes(&known(Past { down: Some(down), ..Past::default() }), 0);
-        assert!(down.contains("has not answered since 1970-01-01 00:00 (1 visit): "), "{down}");
+        let silent = Silent { since_unix_ns: 0, visits: 1, why: "no route".to_owned() };
+        let silent = PerFamily::from_fn(|_| Some(silent.clone()));
+        let down = notes(&known(Past { silent, why: "no".to_owned(), ..Past::default() }), 0);
+        let said = "\"lab-b\" has not answered since 1970-01-01 00:00 (1 visit): no route\n";
+        assert!(down.contains(said), "{down}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use alloc::borrow::ToOwned;
 use alloc::vec;
 use v6gap_core::watch::Kind;
 use v6gap_core::watch::With;
-use v6gap_core::watch::log::{Answer, Errors, Fact, Noted};
+use v6gap_core::watch::log::{Answer, Errors, Fact, Noted, Outcome};
 
 const QUARTER_NS: u64 = 900_000_000_000;
 
@@ -70,6 +70,7 @@ fn listed(margin: f64) -> Listed {
         with: With::Run,
         every_ns: Some(QUARTER_NS),
         throughput_every_ns: None,
+        measure: Vec::new(),
         margins: BTreeMap::from([(Metric::Rtt, margin)]),
     }
 }

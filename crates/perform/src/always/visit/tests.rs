@@ -46,7 +46,7 @@ fn a_visit_that_cannot_be_started_is_counted_and_the_watch_goes_on() {
     let next = going.machine.next(due, false);
     assert_eq!(next, Action::Wait(due_unix_ns + 60_000_000_000));
     let past = going.machine.known().past("localhost", visit.kind).unwrap();
-    assert_eq!((past.failures, past.down), (1, None));
+    assert_eq!((past.failures, past.down()), (1, None));
     drop(going);
     std::fs::remove_dir_all(folder).unwrap();
 }
