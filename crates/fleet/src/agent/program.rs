@@ -214,7 +214,7 @@ impl Runner {
         let came = said.came(exit, prepare.continued.is_some());
         let failure = match unwritten {
             Some(error) => Some(trouble(error.to_string(), false)),
-            None => failure(&came.how, &complaint),
+            None => failure(&came.how, measured.run.is_some(), &complaint),
         };
         Ended { measured, bytes: came.bytes, failure }
     }
@@ -315,12 +315,16 @@ fn trouble(why: String, lasting: bool) -> Trouble {
     Trouble { why: why.chars().take(WHY_CHARS_MAX).collect(), lasting }
 }
 
-/// Why a client did not do its part. That a family is down is what it found.
-fn failure(how: &How, complaint: &str) -> Option<Trouble> {
+/// Why a client did not do its part. That a family is down is what it found, if a run says so:
+/// where it is found before there is one, nothing was measured.
+fn failure(how: &How, has_run: bool, complaint: &str) -> Option<Trouble> {
     match how {
-        How::Ended(Outcome::Measured | Outcome::Down { .. }) => None,
+        How::Ended(Outcome::Measured) => None,
+        How::Ended(Outcome::Down { .. }) if has_run => None,
         How::Ended(Outcome::Refused { why }) => Some(trouble(why.clone(), true)),
-        How::Ended(Outcome::Failed { why }) => Some(trouble(why.clone(), false)),
+        How::Ended(Outcome::Down { why, .. } | Outcome::Failed { why }) => {
+            Some(trouble(why.clone(), false))
+        }
         How::Ended(Outcome::Stopped | Outcome::BrokenOff) => {
             Some(trouble("it was stopped".to_owned(), false))
         }
@@ -373,10 +377,12 @@ mod tests {
     }
 
     #[test]
-    fn a_family_that_is_down_is_a_finding_and_no_failure() {
-        let down = Outcome::Down { family: Some(Family::V6), why: String::new() };
-        assert_eq!(failure(&How::Ended(down), ""), None);
+    fn a_family_that_is_down_is_a_finding_if_a_run_says_so_and_else_a_failure() {
+        let why = "no answer [E202]".to_owned();
+        let down = How::Ended(Outcome::Down { family: Some(Family::V6), why: why.clone() });
+        assert_eq!(failure(&down, true, ""), None);
+        assert_eq!(failure(&down, false, ""), Some(Trouble { why, lasting: false }));
         let refused = Outcome::Refused { why: "no".to_owned() };
-        assert!(failure(&How::Ended(refused), "").unwrap().lasting);
+        assert!(failure(&How::Ended(refused), false, "").unwrap().lasting);
     }
 }
