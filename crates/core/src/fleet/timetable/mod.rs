@@ -295,6 +295,14 @@ impl Order {
         self.by_visit.contains_key(&visit)
     }
 
+    /// When the visit began, in ns since the Unix epoch, if it is being made.
+    pub fn began_unix_ns(&self, visit: Visit) -> Option<u64> {
+        match self.task(*self.by_visit.get(&visit)?)?.state {
+            State::Running(began_ns) => Some(began_ns),
+            State::Idle(_) | State::Waiting(..) | State::Gone => None,
+        }
+    }
+
     /// How overdue the most overdue path of a measurement is at this moment, as a share of its
     /// period: 1 is due now. Nothing if it has no path.
     pub fn overdue(&self, measure: usize, now_unix_ns: u64) -> Option<f64> {

@@ -369,3 +369,31 @@ fn a_coordinator_is_given_work_and_says_what_came_of_it() {
     assert_eq!(whole.continued, None);
     timetable.measured(light.key(), at(due).unix_ns);
 }
+
+#[test]
+fn a_path_that_two_groups_measure_by_one_plan_is_free_when_it_ended_and_counts_for_both() {
+    const HOUR: u64 = 60 * MINUTE;
+    let mut often = measure("p", "1 h", "light");
+    often.group = "core".to_owned();
+    let mesh = mesh(&["a/a", "b/b"], &[measure("p", "6 h", "light"), often], |draft| {
+        let core = GroupDraft { name: "core".to_owned(), ..draft.groups[0].clone() };
+        draft.groups.push(core);
+    });
+    let mut timetable = MeshTimetable::new(mesh, [planned("p"), planned("p")].to_vec(), at(0));
+    let now = |seconds: u64| Now { ns: seconds * 1_000_000_000, wall: at(seconds) };
+    let job = JobId::from_bits(1);
+    for hour in 0..8 {
+        let begins = hour * HOUR;
+        let work = timetable.next(now(begins), &|_: &Work| true);
+        let work = work.unwrap_or_else(|| panic!("nothing is free after {hour} h"));
+        assert!(hour == 0 || work.every_ns == HOUR * 1_000_000_000, "{work:?}");
+        let measured = Outcome::Measured { run: None };
+        timetable.came(&work, &job, &measured, now(begins + 20));
+        assert_eq!(timetable.next(now(begins + 20), &|_: &Work| true), None, "{hour} h");
+    }
+    // As it is told from the archive.
+    let (from, to) = ("a/a".parse().unwrap(), "b/b".parse().unwrap());
+    timetable.measured((&from, &to, "p"), at(100 * HOUR).unix_ns);
+    assert_eq!(timetable.wakes_unix_ns(at(100 * HOUR)), Some(at(101 * HOUR).unix_ns));
+    assert_eq!(timetable.next(now(100 * HOUR), &|_: &Work| true), None);
+}

@@ -52,9 +52,9 @@ impl MeshTimetable {
     }
 
     /// The work of that key was measured last at that time, in ns since the Unix epoch, as an
-    /// archive says it.
+    /// archive says it: that counts for every group that has it.
     pub fn measured(&mut self, key: (&HostName, &HostName, &str), began_unix_ns: u64) {
-        if let Some(visit) = self.visit(key) {
+        for visit in self.visits(key) {
             self.order.measured(visit, began_unix_ns);
         }
     }
@@ -103,14 +103,18 @@ impl MeshTimetable {
         })
     }
 
-    fn visit(&self, (from, to, plan): (&HostName, &HostName, &str)) -> Option<Visit> {
-        let pair = Pair { from: self.mesh.host(from)?, to: self.mesh.host(to)? };
+    /// The visits of that key: several groups may have the path with the same plan.
+    fn visits(&self, (from, to, plan): (&HostName, &HostName, &str)) -> Vec<Visit> {
+        let (Some(from), Some(to)) = (self.mesh.host(from), self.mesh.host(to)) else {
+            return Vec::new();
+        };
+        let pair = Pair { from, to };
         let is_of = |visit: &Visit| {
             let planned = self.planned.get(visit.measure);
             planned.is_some_and(|planned| planned.plan.name == plan)
         };
         let visits = (0..self.planned.len()).map(|measure| Visit { measure, pair });
-        visits.filter(is_of).find(|visit| self.order.has(*visit))
+        visits.filter(is_of).filter(|visit| self.order.has(*visit)).collect()
     }
 
     /// Samples are others each day.
@@ -140,7 +144,10 @@ impl Timetable for MeshTimetable {
     }
 
     fn came(&mut self, work: &Work, _job: &JobId, outcome: &Outcome, now: Now) {
-        let Some(visit) = self.visit(work.key()) else { return };
+        let visits = self.visits(work.key());
+        // They take the same hosts, so that one of them is under way at most.
+        let under_way = visits.iter().find_map(|of| Some((*of, self.order.began_unix_ns(*of)?)));
+        let Some((visit, began_unix_ns)) = under_way else { return };
         let later = |ns: u64| now.wall.unix_ns.saturating_add(ns);
         self.broken_off.remove(&visit);
         let ended = match outcome {
@@ -157,5 +164,8 @@ impl Timetable for MeshTimetable {
             Outcome::Lost => Ended::Failed { again_unix_ns: now.wall.unix_ns },
         };
         self.order.ended(visit, ended);
+        if ended == Ended::Measured {
+            self.measured(work.key(), began_unix_ns);
+        }
     }
 }
