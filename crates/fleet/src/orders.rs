@@ -143,6 +143,12 @@ mod tests {
         let word = Word::from_bits([1, 2, 3]);
         let text = String::from_utf8(message).unwrap();
         assert!(!text.contains(word.as_str()));
+        let mut without = prepare();
+        if let Order::Prepare(prepare) = &mut without.order {
+            prepare.word = Word::none();
+        }
+        let message = both.writer.write(&without, &both.own).unwrap();
+        assert_eq!(both.reader.read(&message), Ok(without));
     }
 
     #[test]

@@ -107,6 +107,16 @@ impl Word {
         Word(letters.take(26).collect())
     }
 
+    /// No word: of a job whose far end has no agent, and so knows none.
+    pub fn none() -> Word {
+        Word(String::new())
+    }
+
+    /// Whether it is no word.
+    pub fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// What is written, plain or sealed.
     pub fn new(text: String) -> Word {
         Word(text)

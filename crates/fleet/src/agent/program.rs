@@ -15,6 +15,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use v6gap_core::family::Family;
 use v6gap_core::fleet::agent::limits::Asked;
 use v6gap_core::fleet::agent::{Ended, Event, Trouble};
+use v6gap_core::fleet::id::Word;
 use v6gap_core::fleet::message::{Measured, Prepare};
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::record::RunId;
@@ -36,15 +37,11 @@ const COMPLAINT_BYTES_MAX: u64 = 64 << 10;
 const WHY_CHARS_MAX: usize = 500;
 
 /// What has a client tell what happens as it happens, and stop when its input is closed.
-const HEARD: [&str; 7] = [
-    "--json-errors",
-    "--json-stream",
-    "--quiet",
-    "--stop-at-eof",
-    "--no-report",
-    "--no-wait",
-    "--key-of-input",
-];
+const HEARD: [&str; 6] =
+    ["--json-errors", "--json-stream", "--quiet", "--stop-at-eof", "--no-report", "--no-wait"];
+
+/// What has an end take its key from the first line of its input.
+const KEY: &str = "--key-of-input";
 
 /// This program.
 #[derive(Debug)]
@@ -139,7 +136,7 @@ impl Runner {
         says: &UnboundedSender<Event>,
     ) -> Ended {
         let mut words: Vec<String> =
-            ["serve", "-1", "--quiet", "--stop-at-eof", "--key-of-input"].map(str::to_owned).into();
+            ["serve", "-1", "--quiet", "--stop-at-eof", KEY].map(str::to_owned).into();
         words.push("--json-errors".to_owned());
         words.extend(port(prepare));
         let bytes = plans::asked(&prepare.plan).map_or(0, |asked| asked.bytes);
@@ -219,8 +216,8 @@ impl Runner {
         Ended { measured, bytes: came.bytes, failure }
     }
 
-    /// Runs the program, gives it the word of the job, and hears it to its end: its exit code,
-    /// `None` if it was killed, and what it complained of.
+    /// Runs the program, gives it the word of the job if there is one, and hears it to its end: its
+    /// exit code, `None` if it was killed, and what it complained of.
     async fn run(
         &self,
         words: &[String],
@@ -228,7 +225,7 @@ impl Runner {
         kill: &Notify,
         tell: &mut (dyn FnMut(&str) + Send),
     ) -> io::Result<(Option<i32>, String)> {
-        let process = self.start(words, prepare.word.as_str()).await?;
+        let process = self.start(words, &prepare.word).await?;
         // The input is kept open until it has ended.
         let Process { mut child, _input, mut lines, errors } = process;
         let mut complaint = Vec::new();
@@ -258,7 +255,7 @@ impl Runner {
         Ok((exit.code(), String::from_utf8_lossy(&complaint).into_owned()))
     }
 
-    async fn start(&self, words: &[String], word: &str) -> io::Result<Process> {
+    async fn start(&self, words: &[String], word: &Word) -> io::Result<Process> {
         let mut command = Command::new(&self.program);
         command.args(words).env("V6GAP_DATA", self.store.data()).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -269,8 +266,10 @@ impl Runner {
         let (Some(mut input), Some(output), Some(errors)) = (input, output, errors) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        input.write_all(format!("{word}\n").as_bytes()).await?;
-        input.flush().await?;
+        if !word.is_none() {
+            input.write_all(format!("{}\n", word.as_str()).as_bytes()).await?;
+            input.flush().await?;
+        }
         let lines = BufReader::new(output).lines();
         Ok(Process { child, _input: input, lines, errors })
     }
@@ -287,7 +286,11 @@ async fn read_start(mut errors: ChildStderr, start: &mut Vec<u8>) {
 /// What a client is run with.
 fn client_words(me: &HostName, prepare: &Prepare, plan: &Path) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    let peer = prepare.peer.name.to_string();
+    // Without a word no agent is there that would tell addresses, and the name may be looked up.
+    let peer = match prepare.word.is_none() {
+        true => prepare.peer.name.host().to_owned(),
+        false => prepare.peer.name.to_string(),
+    };
     match &prepare.continued {
         Some(run) => words.extend(["run".to_owned(), peer, format!("--continue={run}")]),
         None => {
@@ -304,6 +307,7 @@ fn client_words(me: &HostName, prepare: &Prepare, plan: &Path) -> Vec<String> {
     // What the matrix of the fleet reads.
     words.push(format!("--between={me},{}", prepare.peer.name));
     words.extend(HEARD.map(str::to_owned));
+    words.extend((!prepare.word.is_none()).then(|| KEY.to_owned()));
     words
 }
 
@@ -338,7 +342,7 @@ fn failure(how: &How, has_run: bool, complaint: &str) -> Option<Trouble> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use v6gap_core::fleet::id::{JobId, Token, Word};
+    use v6gap_core::fleet::id::{JobId, Token};
     use v6gap_core::fleet::message::{Peer, Role};
 
     fn me() -> HostName {
@@ -369,11 +373,22 @@ mod tests {
         let start = "plan run plan.toml oslo/b --v4=192.0.2.1 --v6=2001:db8::1 --port=5000 \
                      --between=rome/a,oslo/b --json";
         assert!(words.starts_with(start), "{words}");
+        assert!(words.ends_with(" --key-of-input"), "{words}");
         assert!(!words.contains(prepare().word.as_str()));
         let run = v6gap_core::record::RunId::from_bits(0);
         let again = Prepare { continued: Some(run), ..prepare() };
         let words = client_words(&me(), &again, Path::new("plan.toml")).join(" ");
         assert!(words.starts_with("run oslo/b --continue=000000 --v4"), "{words}");
+    }
+
+    #[test]
+    fn a_host_without_an_agent_is_looked_up_by_its_own_name_and_asked_without_a_word() {
+        let peer = Peer { name: "ext/nas".parse().unwrap(), addresses: Vec::new() };
+        let prepare = Prepare { peer, word: Word::none(), port: None, ..prepare() };
+        let words = client_words(&me(), &prepare, Path::new("plan.toml")).join(" ");
+        let start = "plan run plan.toml nas --between=rome/a,ext/nas --json-errors";
+        assert!(words.starts_with(start), "{words}");
+        assert!(!words.contains("--key"), "{words}");
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl Coordinator {
         };
         self.hold(id, job);
         let [a, b, c] = [(); 3].map(|()| self.random.next_u64());
-        let word = Word::from_bits([a, b, c]);
+        let word = if work.to_is_agent { Word::from_bits([a, b, c]) } else { Word::none() };
         // The server first: it takes longer to be ready.
         let ends = [(Role::Server, &work.to, &work.from), (Role::Client, &work.from, &work.to)];
         for (role, host, peer) in ends {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fleet::grant::{Entry, Leader, NotCommitted, Put, Stage, Value};
-use crate::fleet::id::Nonce;
+use crate::fleet::id::{Nonce, Word};
 use crate::fleet::message::{Answer, Failure, Heartbeat, Measured, Refusal, Reply, State};
 use crate::fleet::work::{Class, SentPlan};
 use crate::fleet::{CLOCK_NS_MAX, COMMIT_NS, LEADER_NS, PREPARE_NS, SECOND_NS, hold_ns};
@@ -379,7 +379,7 @@ fn what_an_agent_says_at_length_does_not_make_a_record_too_long_to_write() {
 }
 
 #[test]
-fn a_host_without_an_agent_is_where_it_was_said_to_be_last() {
+fn a_host_without_an_agent_is_where_it_was_said_to_be_last_and_knows_no_word() {
     let nas = Work { to_is_agent: false, ..work("rome/a", "ext/nas") };
     let (mut desk, actions) = leading(vec![nas], vec![]);
     let address = "192.0.2.7".to_string();
@@ -387,12 +387,12 @@ fn a_host_without_an_agent_is_where_it_was_said_to_be_last() {
     let (_, actions) = desk.takes(&actions, 101);
     let prepared = actions.iter().find_map(|action| match action {
         Action::Send(command) => match &command.order {
-            Order::Prepare(prepare) => Some(prepare.peer.addresses.clone()),
+            Order::Prepare(prepare) => Some((prepare.peer.addresses.clone(), prepare.word.clone())),
             Order::Start(_) | Order::Stop { .. } | Order::Status => None,
         },
         _ => None,
     });
-    assert_eq!(prepared, Some(vec![address]));
+    assert_eq!(prepared, Some((vec![address], Word::none())));
     assert!(desk.machine.leads());
 }
 
