@@ -2,6 +2,7 @@
 //! hosts say.
 
 mod known;
+mod list;
 mod meshes;
 pub(crate) mod visits;
 
@@ -13,7 +14,6 @@ pub use visits::{Missed, Visited};
 use crate::error::FleetError;
 use crate::heard;
 use crate::hub::Hub;
-use crate::hub::invite::Invited;
 use crate::letter::Letter;
 use crate::nats::connect::{Way, connect};
 use crate::nats::grants::Grants;
@@ -24,6 +24,7 @@ use crate::orders::Writer;
 use crate::rights::{ASK, Role};
 use async_nats::{Client, Subscriber};
 use futures_util::StreamExt;
+use list::List;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -44,9 +45,6 @@ const NAME_BYTES: usize = 8;
 
 /// How long one that ends waits for the broker's word that another one may lead.
 const PARTING: Duration = Duration::from_secs(2);
-
-/// How old the list of who is invited may be, in ns.
-const LIST_NS: u64 = 5_000_000_000;
 
 /// How often it is looked which mesh plans are applied: what was said of that while the hub was
 /// gone was not heard.
@@ -94,6 +92,11 @@ pub enum Told {
         /// Its paths today.
         paths: Option<usize>,
     },
+    /// The list of who is invited cannot be read, so that whoever was in it before still is.
+    NoList {
+        /// In words.
+        why: String,
+    },
     /// A mesh plan that is no such.
     NoMesh {
         /// Its name.
@@ -122,8 +125,8 @@ struct Going<'a> {
     changes: u64,
     writer: Writer,
     folder: PathBuf,
-    /// Public keys for which words are sealed, and when they were read, in ns.
-    seals: (BTreeMap<HostName, String>, u64),
+    /// Who is invited.
+    list: List,
     /// What agents said last, and when.
     heard: BTreeMap<HostName, (Heartbeat, Now)>,
     /// Jobs of the batch that is asked for, and when that was, in ns.
@@ -173,7 +176,7 @@ pub async fn go_on(
         client,
         writer: Writer { jobs: keys.jobs, seals: keys.seals },
         folder: hub.folder.clone(),
-        seals: (BTreeMap::new(), 0),
+        list: List::default(),
         heard: BTreeMap::new(),
         asked: (0, 0),
         stood_ns: None,
@@ -373,17 +376,22 @@ impl Going<'_> {
         }
     }
 
-    /// Gives an order. One that does not arrive is known by the answer that does not come.
+    /// Gives an order. One that does not arrive is known by the answer that does not come, and one
+    /// that cannot be given has failed.
     async fn send(&mut self, command: &Command) {
-        let now_ns = now().ns;
-        if now_ns.saturating_sub(self.seals.1) > LIST_NS {
-            // Somebody may have been invited since, or anew with another key.
-            let seals = Invited::read(&self.folder).map(|all| all.seals());
-            self.seals = (seals.unwrap_or_default(), now_ns);
+        if let Some(why) = self.list.look(&self.folder, now().ns) {
+            (self.told)(Told::NoList { why });
         }
-        let Some(seal) = self.seals.0.get(&command.to) else { return };
-        if let Ok(message) = self.writer.write(command, seal) {
-            let _ = self.client.publish(subject::command(&command.to), message.into()).await;
+        match self.list.written(command, &self.writer) {
+            Ok(message) => {
+                let subject = subject::command(&command.to);
+                let _ = self.client.publish(subject, message.into()).await;
+            }
+            Err(why) => {
+                if let Some(reply) = list::not_given(command, why) {
+                    let _ = self.says.send((Event::Reply(Box::new(reply)), Vec::new()));
+                }
+            }
         }
     }
 

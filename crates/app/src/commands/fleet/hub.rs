@@ -194,6 +194,9 @@ fn of_coordinator(told: &OfCoordinator) -> Option<String> {
         OfCoordinator::Applied { name, paths: None } => {
             format!("The mesh plan {name} is applied no more.")
         }
+        OfCoordinator::NoList { why } => {
+            format!("Who was invited before is, as the list cannot be read: {why}")
+        }
         OfCoordinator::NoMesh { name, why } => {
             format!("The mesh plan {name} cannot be applied: {why}")
         }
