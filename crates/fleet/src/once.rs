@@ -15,6 +15,27 @@ const PATIENCE_NS: u64 = SILENT_NS + HEARTBEAT_NS;
 /// How long something else may be measured at a host, in ns: that ends by itself.
 const TAKEN_NS: u64 = 1_800 * SECOND_NS;
 
+/// Random bytes in what a run is called.
+pub(crate) const NAME_BYTES: usize = 4;
+
+/// What a run of the mesh plan `name` is applied as: beside the one that is measured for good, and
+/// beside other runs, none of which ends it.
+pub(crate) fn called(name: &str, random: [u8; NAME_BYTES]) -> String {
+    let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{name} (once {digits})")
+}
+
+/// Whether what is applied is a run of the mesh plan `name`; those of older programs have no
+/// digits.
+pub(crate) fn is_run_of(name: &str, applied: &str) -> bool {
+    let rest = applied.strip_prefix(name).and_then(|rest| rest.strip_prefix(" (once"));
+    let is_random = |digits: &str| {
+        digits.len() == 2 * NAME_BYTES && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    rest.and_then(|rest| rest.strip_suffix(')'))
+        .is_some_and(|rest| rest.is_empty() || rest.strip_prefix(' ').is_some_and(is_random))
+}
+
 /// What is in the way of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Way {
@@ -91,6 +112,13 @@ impl Waiting {
                     "a new day began, whose sample does not have it".to_owned()
                 });
             }
+        }
+    }
+
+    /// The mesh plan is applied no more, so that nobody measures what is left of it.
+    pub fn taken_away(&mut self) {
+        for path in &mut self.paths {
+            path.given_up.get_or_insert_with(|| "its mesh plan was taken away".to_owned());
         }
     }
 
@@ -255,6 +283,29 @@ mod tests {
         gone.known(None, 5);
         assert!(!gone.is_over(4 + PATIENCE_NS) && gone.is_over(5 + PATIENCE_NS));
         assert!(whys(gone)[0].as_ref().unwrap().starts_with("no coordinator"));
+    }
+
+    #[test]
+    fn a_run_is_known_by_its_name_and_is_no_other_ones() {
+        let (one, other) = (called("two", [1, 2, 3, 255]), called("two", [0; NAME_BYTES]));
+        assert_eq!(one, "two (once 010203ff)");
+        for run in [&*one, &*other, "two (once)"] {
+            assert!(is_run_of("two", run), "{run}");
+            assert!(!is_run_of("tw", run) && !is_run_of("two (once)", run), "{run}");
+        }
+        for another in ["two", "two (once more)", "two (once 010203ff) b", "two (once0)"] {
+            assert!(!is_run_of("two", another), "{another}");
+        }
+    }
+
+    #[test]
+    fn what_is_taken_away_is_not_waited_for() {
+        let mut waiting = waiting();
+        waiting.came(&[&visited(&work("rome/a", "oslo/b"))], &[]);
+        waiting.taken_away();
+        assert!(waiting.is_over(0));
+        assert_eq!(waiting.measured(), (1, 2));
+        assert_eq!(whys(waiting), [Some("its mesh plan was taken away".to_owned())]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::nats::connect::{Way, connect};
 use crate::nats::grants::Grants;
 use crate::nats::keys::{Bucket, key_of, name_of};
 use crate::now::{now, stopped};
-use crate::once::Waiting;
+use crate::once::{self, Waiting};
 use crate::rights::ASK;
 use async_nats::{Client, jetstream};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use v6gap_core::fleet::work::Work;
 /// How often it is looked what was measured.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// At every how many of these it is asked how the agents do.
+/// At every how many of these it is asked how the agents do, and whether it is applied still.
 const LOOKS: u64 = 10;
 
 /// How a fleet does.
@@ -43,15 +43,22 @@ pub struct Status {
 /// If the hub is not there or refuses.
 pub async fn apply(file: &Path, name: &str, applied: &Applied) -> Result<(), FleetError> {
     let text = serde_json::to_vec(applied).map_err(|e| FleetError::refused(name, e))?;
-    put(file, name, text).await
+    meshes(file).await?.put(&key_of(name), text).await
 }
 
-/// Has a mesh plan applied no more.
+/// Has a mesh plan applied no more, nor any run of it by [`once()`].
 ///
 /// # Errors
 /// As [`apply`].
 pub async fn take_away(file: &Path, name: &str) -> Result<(), FleetError> {
-    put(file, name, Vec::new()).await
+    let meshes = meshes(file).await?;
+    meshes.put(&key_of(name), Vec::new()).await?;
+    for (key, _) in meshes.all().await? {
+        if name_of(&key).is_some_and(|applied| once::is_run_of(name, &applied)) {
+            meshes.put(&key, Vec::new()).await?;
+        }
+    }
+    Ok(())
 }
 
 /// How a mesh plan came out of which each path is measured once.
@@ -61,6 +68,8 @@ pub struct Once {
     pub missing: Vec<(Work, Option<String>)>,
     /// Whether it was stopped before that.
     pub stopped: bool,
+    /// Why it may still be applied, in words; none if it is not.
+    pub left: Option<String>,
 }
 
 /// Has each path of a mesh plan measured once, and says how many were so far, until all are, none
@@ -75,8 +84,9 @@ pub async fn once(
     told: &mut dyn FnMut(usize, usize),
     mut stop: watch::Receiver<bool>,
 ) -> Result<Once, FleetError> {
-    // Beside one of that name that is measured for good.
-    let name = format!("{name} (once)");
+    let mut random = [0; once::NAME_BYTES];
+    v6gap_sys::entropy::random(&mut random)?;
+    let name = once::called(name, random);
     let table = applied.timetable(now().wall).map_err(|why| FleetError::refused(&name, why))?;
     let waiting = Waiting::new(table.works());
     let letter = Letter::read(file, None)?;
@@ -87,18 +97,24 @@ pub async fn once(
     let (visits, missed) = visits::with_missed(&state).await?;
     let before = (visits.into_iter().collect(), missed.into_iter().collect());
     let text = serde_json::to_vec(applied).map_err(|e| FleetError::refused(&name, e))?;
-    meshes.put(&key_of(&name), text).await?;
-    let looks = Looks { client: &client, state: &state, applied, before };
+    let key = key_of(&name);
+    meshes.put(&key, text).await?;
+    let looks =
+        Looks { client: &client, meshes: &meshes, state: &state, key: &key, applied, before };
     let waiting = looks.until_over(waiting, told, &mut stop).await;
-    meshes.put(&key_of(&name), Vec::new()).await?;
+    // What was not measured is said, also where the hub is gone.
+    let left = meshes.put(&key, Vec::new()).await.err().map(|error| error.to_string());
     let stopped = *stop.borrow();
-    Ok(Once { missing: waiting.into_missing(), stopped })
+    Ok(Once { missing: waiting.into_missing(), stopped, left })
 }
 
 /// Where it is looked what was measured.
 struct Looks<'a> {
     client: &'a Client,
+    meshes: &'a Bucket,
     state: &'a Bucket,
+    /// Under which it is applied.
+    key: &'a str,
     applied: &'a Applied,
     /// What was there before.
     before: (BTreeSet<Visited>, BTreeSet<Missed>),
@@ -125,6 +141,9 @@ impl Looks<'_> {
             if look.is_multiple_of(LOOKS) {
                 let known = known(self.client).await;
                 waiting.known(known.as_ref(), now().ns);
+                if !self.is_applied().await {
+                    waiting.taken_away();
+                }
             }
             if now().wall.day() != day {
                 day = now().wall.day();
@@ -148,13 +167,20 @@ impl Looks<'_> {
         }
         waiting
     }
+
+    /// Whether it is applied, as far as the broker says.
+    async fn is_applied(&self) -> bool {
+        let all = self.meshes.all().await;
+        all.map_or(true, |all| all.iter().any(|(key, _)| key == self.key))
+    }
 }
 
-async fn put(file: &Path, name: &str, text: Vec<u8>) -> Result<(), FleetError> {
+/// The mesh plans that are applied.
+async fn meshes(file: &Path) -> Result<Bucket, FleetError> {
     let letter = Letter::read(file, None)?;
     let client = connect(&Way { letter: &letter, file, hubs: &[], plaintext: true }).await?;
     let context = jetstream::new(client);
-    Bucket::of(&context, MESHES).await?.put(&key_of(name), text).await
+    Bucket::of(&context, MESHES).await
 }
 
 /// What coordinators know of the fleet, part by part; nothing where none answers.

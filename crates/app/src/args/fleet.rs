@@ -243,7 +243,7 @@ pub struct FleetApplyArgs {
     /// The mesh plan
     #[arg(value_name = "FILE")]
     pub mesh: PathBuf,
-    /// Measure it no more
+    /// Measure it no more, nor any `fleet run` of it that is still applied
     #[arg(long)]
     pub remove: bool,
     /// The operator's credentials

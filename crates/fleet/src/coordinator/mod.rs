@@ -364,7 +364,7 @@ impl Going<'_> {
             Action::Send(command) => self.send(&command).await,
             Action::Came { work, outcome, .. } => {
                 if let Some(kept) = visits::written(&work, &outcome, now().wall.unix_ns) {
-                    drop(tokio::spawn(keep(self.state.clone(), kept)));
+                    drop(tokio::spawn(visits::keep(self.state.clone(), kept)));
                 }
                 (self.told)(Told::Came { work, outcome });
             }
@@ -478,10 +478,4 @@ async fn in_time<T>(asked: impl Future<Output = Option<T>>) -> Option<T> {
 async fn seen(state: Option<Bucket>) -> Vec<Visited> {
     let Some(state) = state else { return Vec::new() };
     in_time(async { visits::all(&state).await.ok() }).await.unwrap_or_default()
-}
-
-/// Has down when a path was measured, or why it could not be. What is lost of it is measured once
-/// more.
-async fn keep(state: Bucket, (key, text): (String, Vec<u8>)) {
-    let _ = state.put(&key, text).await;
 }

@@ -6,9 +6,15 @@ use super::meshes::hash;
 use crate::error::FleetError;
 use crate::nats::keys::Bucket;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::work::{Outcome, Work};
 use v6gap_core::record::RunId;
+
+/// How often it is tried to have down what came of a path, and how long after another: longer than
+/// a broker takes to choose another leader, and hardly longer than until the path is due again.
+const TRIES: u32 = 12;
+const PAUSE: Duration = Duration::from_secs(5);
 
 /// The last visit of a path by a plan.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -75,6 +81,29 @@ fn key((from, to, plan): (&HostName, &HostName, &str)) -> String {
     format!("{}.{}.{}.{}.{plan}", from.site(), from.host(), to.site(), to.host())
 }
 
+/// Has down in `state` when a path was measured, or why it could not be. What is lost of it for
+/// good is measured once more.
+pub(super) async fn keep(state: Bucket, (key, text): (String, Vec<u8>)) {
+    let put = || {
+        let (state, key, text) = (state.clone(), key.clone(), text.clone());
+        async move { state.put(&key, text).await.is_ok() }
+    };
+    again(PAUSE, put).await;
+}
+
+/// Tries until it is done or was tried often enough, and says whether it is done.
+async fn again<F: Future<Output = bool>>(pause: Duration, mut tries: impl FnMut() -> F) -> bool {
+    for at in 0..TRIES {
+        if at > 0 {
+            tokio::time::sleep(pause).await;
+        }
+        if tries().await {
+            return true;
+        }
+    }
+    false
+}
+
 impl Visited {
     /// Work that was measured into `run`.
     pub fn new(work: &Work, run: Option<RunId>, unix_ns: u64) -> Self {
@@ -120,6 +149,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
     use v6gap_core::fleet::work::{Class, SentPlan};
+    use v6gap_sys::stop::Stopper;
 
     /// Work between two hosts by the plan `light.toml`.
     fn work(from: &str, to: &str) -> Work {
@@ -135,6 +165,21 @@ mod tests {
             every_ns: 1,
             port: None,
             continued: None,
+        }
+    }
+
+    #[test]
+    fn what_the_broker_does_not_take_at_once_is_tried_again_and_not_for_ever() {
+        for (takes_at, expected) in [(1, (true, 1)), (TRIES, (true, TRIES)), (99, (false, TRIES))] {
+            let mut tried = 0;
+            let kept = crate::block_on(&Stopper::default(), async |_| {
+                let tries = || {
+                    tried += 1;
+                    std::future::ready(tried == takes_at)
+                };
+                again(Duration::ZERO, tries).await
+            });
+            assert_eq!((kept.unwrap(), tried), expected);
         }
     }
 

@@ -54,7 +54,13 @@ pub fn once(args: &FleetRunArgs) -> Result<Outcome, Failure> {
         let (from, to, plan) = work.key();
         output::to_stdout(&format!("Not measured: {from} to {to} ({plan}){why}"));
     }
-    Ok(match (once.missing.is_empty(), once.stopped) {
+    if let Some(why) = &once.left {
+        output::to_stdout(&format!(
+            "It may still be applied; `v6gap fleet apply {} --remove` ends that: {why}",
+            args.mesh.display()
+        ));
+    }
+    Ok(match (once.missing.is_empty() && once.left.is_none(), once.stopped) {
         (true, _) => Outcome::Done,
         (false, true) => Outcome::Interrupted,
         (false, false) => Outcome::Peer,
