@@ -1,6 +1,7 @@
 //! The agent of a host: drives its machine. Orders come in, processes are begun and ended, and what
 //! was measured is sent until the archive has it.
 
+mod addresses;
 mod away;
 mod files;
 mod log;
@@ -21,8 +22,7 @@ use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Subscriber};
 use away::{Away, Change};
 use futures_util::StreamExt;
-use std::collections::BTreeSet;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -90,7 +90,8 @@ pub struct Options {
     pub limits: Option<PathBuf>,
     /// What becomes of a measurement when the hub is gone.
     pub offline: Offline,
-    /// Addresses that others reach this host by; those that it has if none are named.
+    /// Addresses that others reach this host by; those that it has if none are named, that by
+    /// which it comes to the hub first.
     pub addresses: Vec<IpAddr>,
     /// What the program is called in heartbeats.
     pub program: String,
@@ -135,6 +136,8 @@ struct Going<'a, M> {
     /// When that was the last time, by the clock of deadlines in ns.
     looked_ns: u64,
     away: Away,
+    /// Where the hub is.
+    hubs: Vec<SocketAddr>,
     letter: &'a Letter,
     /// Who is told that this agent is let in no more.
     ends: UnboundedSender<FleetError>,
@@ -170,6 +173,7 @@ pub async fn go_on<M: Measures>(
     let (link, links) = unbounded_channel();
     let came = come_in(options, &letter, link, told, &mut stop).await?;
     let Some(client) = came else { return Ok(()) };
+    let hubs = addresses::of_hubs(way(options, &letter).nodes()).await;
     let orders = subscribed(&client, subject::command(&me)).await?;
     let acks = subscribed(&client, subject::ack(&me)).await?;
     let mut seed = [0; 32];
@@ -199,6 +203,7 @@ pub async fn go_on<M: Measures>(
         has_looked: false,
         looked_ns: 0,
         away: Away::new(options.offline),
+        hubs,
         letter: &letter,
         ends,
     };
@@ -206,6 +211,12 @@ pub async fn go_on<M: Measures>(
     let ended = going.turn(listened, stop).await;
     going.measures.kill();
     ended
+}
+
+/// How the hub is come to.
+fn way<'a>(options: &'a Options, letter: &'a Letter) -> Way<'a> {
+    let (file, hubs) = (Path::new(&options.credentials), &options.hubs);
+    Way { letter, file, hubs, plaintext: options.plaintext }
 }
 
 /// Comes to the hub, however long that takes: an agent is often there before its hub. Nothing if it
@@ -217,8 +228,7 @@ async fn come_in(
     told: &mut dyn FnMut(Told),
     stop: &mut watch::Receiver<bool>,
 ) -> Result<Option<Client>, FleetError> {
-    let file = Path::new(&options.credentials);
-    let way = Way { letter, file, hubs: &options.hubs, plaintext: options.plaintext };
+    let way = way(options, letter);
     loop {
         let link = link.clone();
         // Nobody listens any more once the agent ends.
@@ -388,7 +398,7 @@ impl<M: Measures> Going<'_, M> {
 
     async fn beat(&mut self, mut beat: Heartbeat) {
         beat.program.clone_from(&self.options.program);
-        beat.addresses = addresses(&self.options.addresses);
+        beat.addresses = addresses::told(&self.options.addresses, &self.hubs);
         beat.clock = clock::kept()
             .map(|kept| ClockState { synchronised: kept.synchronised, error_ns: kept.error_ns });
         if self.has_looked {
@@ -407,26 +417,4 @@ impl<M: Measures> Going<'_, M> {
             let _ = self.client.publish(subject, text.into()).await;
         }
     }
-}
-
-/// Addresses that others may reach this host by, those for all the world first.
-fn addresses(named: &[IpAddr]) -> Vec<String> {
-    if !named.is_empty() {
-        return named.iter().map(IpAddr::to_string).collect();
-    }
-    // Where the system does not tell, they have to be named.
-    let found: BTreeSet<IpAddr> =
-        v6gap_sys::interface::addresses().unwrap_or_default().into_iter().collect();
-    let is_near = |address: &IpAddr| match address {
-        IpAddr::V4(v4) => v4.is_link_local(),
-        IpAddr::V6(v6) => v6.is_unicast_link_local(),
-    };
-    let is_own = |address: &IpAddr| match address {
-        IpAddr::V4(v4) => v4.is_private(),
-        IpAddr::V6(v6) => v6.is_unique_local(),
-    };
-    let usable = |address: &&IpAddr| !address.is_loopback() && !is_near(address);
-    let mut usable: Vec<&IpAddr> = found.iter().filter(usable).collect();
-    usable.sort_by_key(|address| (is_own(address), **address));
-    usable.into_iter().map(IpAddr::to_string).collect()
 }

@@ -102,7 +102,7 @@ impl Meshes {
         }
     }
 
-    /// Addresses of hosts at which no agent says them.
+    /// Addresses of hosts, before those that their agents say.
     pub fn addresses(&self) -> BTreeMap<HostName, Vec<String>> {
         let hosts = self.tables.values().flat_map(|table| &table.mesh().hosts);
         let named = hosts.filter_map(|host| {

@@ -36,6 +36,13 @@ pub struct Way<'a> {
     pub plaintext: bool,
 }
 
+impl<'a> Way<'a> {
+    /// Addresses of the hub's nodes.
+    pub(crate) fn nodes(&self) -> &'a [String] {
+        if self.hubs.is_empty() { &self.letter.hubs } else { self.hubs }
+    }
+}
+
 /// What becomes of a connection that was there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
@@ -83,7 +90,7 @@ pub async fn connect_heard(
     way: &Way<'_>,
     told: impl Fn(Link) + Send + Sync + 'static,
 ) -> Result<Client, FleetError> {
-    let hubs: &[String] = if way.hubs.is_empty() { &way.letter.hubs } else { way.hubs };
+    let hubs = way.nodes();
     let encrypted = way.letter.authority.is_some();
     let far = hubs.iter().find(|hub| !is_local(hub));
     if let (false, false, Some(far)) = (encrypted, way.plaintext, far) {
@@ -147,14 +154,19 @@ fn put_off(tries: usize) -> Duration {
     Duration::from_millis(part)
 }
 
-/// Whether an address of a hub is of this host.
-fn is_local(hub: &str) -> bool {
+/// The name or the address of the host in an address of a hub.
+pub(crate) fn host_of(hub: &str) -> &str {
     let rest = hub.split_once("://").map_or(hub, |(_, rest)| rest);
-    let host = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+    match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((host, _)) => host,
         None if rest.parse::<IpAddr>().is_ok() => rest,
         None => rest.rsplit_once(':').map_or(rest, |(host, _)| host),
-    };
+    }
+}
+
+/// Whether an address of a hub is of this host.
+fn is_local(hub: &str) -> bool {
+    let host = host_of(hub);
     host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 

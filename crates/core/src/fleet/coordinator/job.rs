@@ -255,9 +255,15 @@ impl Coordinator {
         }
     }
 
+    /// Those of a mesh plan before what the agent says: whoever uses them takes the first of each
+    /// family.
     fn addresses_of(&self, host: &HostName, out: &Out<'_>) -> Vec<String> {
-        let said = self.last_heard(host, out.now).map(|(said, _)| said.addresses.clone());
-        let known = || self.addresses.get(host).cloned();
-        said.filter(|said| !said.is_empty()).or_else(known).unwrap_or_default()
+        let mut all = self.addresses.get(host).cloned().unwrap_or_default();
+        if let Some((said, _)) = self.last_heard(host, out.now) {
+            let others = said.addresses.iter().filter(|address| !all.contains(address));
+            let others: Vec<String> = others.cloned().collect();
+            all.extend(others);
+        }
+        all
     }
 }

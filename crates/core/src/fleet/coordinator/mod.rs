@@ -44,7 +44,7 @@ use rand_core::{Rng, SeedableRng};
 pub struct Setup {
     /// What it calls itself; nobody else has that name, not even this one before it began anew.
     pub who: String,
-    /// Addresses of hosts at which no agent says them.
+    /// Addresses of hosts by which others reach them before those that their agents say.
     pub addresses: BTreeMap<HostName, Vec<String>>,
     /// Random bytes that nobody used before.
     pub seed: [u8; 32],
@@ -147,7 +147,7 @@ impl Coordinator {
         out.actions
     }
 
-    /// Hosts at which no agent says its addresses have these from now on.
+    /// Hosts have these addresses from now on, before those that their agents say.
     pub fn set_addresses(&mut self, addresses: BTreeMap<HostName, Vec<String>>) {
         self.addresses = addresses;
     }

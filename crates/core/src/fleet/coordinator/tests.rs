@@ -378,6 +378,18 @@ fn what_an_agent_says_at_length_does_not_make_a_record_too_long_to_write() {
     assert!(record.is_some_and(|came| came.len() < 2_000));
 }
 
+/// The addresses of the other end in the first *prepare*, which is the server's if it has an agent,
+/// and the word.
+fn prepared(actions: &[Action]) -> Option<(Vec<String>, Word)> {
+    actions.iter().find_map(|action| match action {
+        Action::Send(command) => match &command.order {
+            Order::Prepare(prepare) => Some((prepare.peer.addresses.clone(), prepare.word.clone())),
+            Order::Start(_) | Order::Stop { .. } | Order::Status => None,
+        },
+        _ => None,
+    })
+}
+
 #[test]
 fn a_host_without_an_agent_is_where_it_was_said_to_be_last_and_knows_no_word() {
     let nas = Work { to_is_agent: false, ..work("rome/a", "ext/nas") };
@@ -385,15 +397,21 @@ fn a_host_without_an_agent_is_where_it_was_said_to_be_last_and_knows_no_word() {
     let address = "192.0.2.7".to_string();
     desk.machine.set_addresses([(host("ext/nas"), vec![address.clone()])].into());
     let (_, actions) = desk.takes(&actions, 101);
-    let prepared = actions.iter().find_map(|action| match action {
-        Action::Send(command) => match &command.order {
-            Order::Prepare(prepare) => Some((prepare.peer.addresses.clone(), prepare.word.clone())),
-            Order::Start(_) | Order::Stop { .. } | Order::Status => None,
-        },
-        _ => None,
-    });
-    assert_eq!(prepared, Some((vec![address], Word::none())));
+    let (addresses, word) = prepared(&actions).unwrap();
+    assert_eq!((addresses, word), (vec![address], Word::none()));
     assert!(desk.machine.leads());
+}
+
+#[test]
+fn what_a_mesh_plan_says_of_a_family_comes_before_what_the_agent_says() {
+    let (mut desk, actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
+    let [planned, bridge, six] = ["192.0.2.7", "172.17.0.1", "2001:db8::7"].map(String::from);
+    let said = vec![bridge.clone(), six.clone(), planned.clone()];
+    desk.hear_with("rome/a", 0, 100, |heartbeat| heartbeat.addresses = said);
+    desk.machine.set_addresses([(host("rome/a"), vec![planned.clone()])].into());
+    let (_, actions) = desk.takes(&actions, 101);
+    // Each takes the first one of a family.
+    assert_eq!(prepared(&actions).unwrap().0, [planned, bridge, six]);
 }
 
 #[test]

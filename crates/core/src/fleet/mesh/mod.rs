@@ -42,7 +42,7 @@ pub struct MeshHost {
     pub name: HostName,
     /// Whether an agent runs there; only such a host can be the near end.
     pub agent: bool,
-    /// Its addresses, where its agent does not tell them.
+    /// Its addresses, before those that its agent tells.
     pub addresses: PerFamily<Option<String>>,
     /// Port of its server, where no agent runs.
     pub port: Option<u16>,
