@@ -138,7 +138,8 @@ impl World {
                 self.oracle.broken(format!("G5: {} was never granted", prepare.job));
             }
             let time_ns = prepare.longest_ns - SECOND;
-            asked = Some(Ok(Asked { kinds: Vec::new(), rate_bps: None, bytes: 1, time_ns }));
+            let bytes = Some(1);
+            asked = Some(Ok(Asked { kinds: Vec::new(), rate_bps: None, bytes, time_ns }));
         }
         let Some(agent) = self.index.get(&command.to).copied() else { return };
         if self.coordinators[at].no_agents || self.agents[agent].cut {

@@ -72,7 +72,7 @@ fn is_usable(address: &IpAddr) -> bool {
 
 /// The address of each family that this host uses towards the hub, or, where the hub has none of
 /// that family or is on this host, towards the world.
-fn usual(hubs: &[SocketAddr]) -> Vec<IpAddr> {
+pub(super) fn usual(hubs: &[SocketAddr]) -> Vec<IpAddr> {
     let of = |family: Family| {
         let hubs = hubs.iter().copied().filter(|hub| Family::of(&hub.ip()) == Some(family));
         hubs.chain([world(family)]).filter_map(towards).find(is_usable)

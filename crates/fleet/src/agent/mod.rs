@@ -7,6 +7,7 @@ mod files;
 mod log;
 mod program;
 mod sending;
+mod speed;
 
 pub use away::Offline;
 pub use files::{Files, Runs};

@@ -2,6 +2,7 @@
 
 use super::Measures;
 use super::files::{Files, Runs};
+use super::speed::fastest_bps;
 use crate::complaint::said_of;
 use crate::plans;
 use std::io;
@@ -115,7 +116,7 @@ impl Measures for Program {
     }
 
     fn asked(&self, plan: &str) -> Result<Asked, String> {
-        plans::asked(plan)
+        plans::asked_at(plan, fastest_bps())
     }
 }
 
@@ -139,7 +140,9 @@ impl Runner {
             ["serve", "-1", "--quiet", "--stop-at-eof", KEY].map(str::to_owned).into();
         words.push("--json-errors".to_owned());
         words.extend(port(prepare));
-        let bytes = plans::asked(&prepare.plan).map_or(0, |asked| asked.bytes);
+        // It does not say what it moves, which may be as much.
+        let asked = plans::asked_at(&prepare.plan, fastest_bps());
+        let bytes = asked.ok().and_then(|asked| asked.bytes).unwrap_or(0);
         let mut tell = |line: &str| {
             if line.starts_with(LISTENS) {
                 let _ = says.send(Event::Listens);
@@ -160,13 +163,13 @@ impl Runner {
         until_ns: u64,
         kill: &Notify,
     ) -> Ended {
-        let expected = plans::asked(&prepare.plan);
+        let fastest_bps = fastest_bps();
         let none = |why: String, lasting| Ended {
             measured: Measured::default(),
             bytes: 0,
             failure: Some(trouble(why, lasting)),
         };
-        let asked = match expected {
+        let asked = match plans::asked_at(&prepare.plan, fastest_bps) {
             Ok(asked) => asked,
             Err(why) => return none(why, true),
         };
@@ -176,7 +179,7 @@ impl Runner {
         // One of another plan would go beyond what the owner's limits were held against.
         let is_of_plan = |run: &RunId| {
             let header = self.store.header(run);
-            header.is_ok_and(|header| plans::takes(&header.plan, &asked))
+            header.is_ok_and(|header| plans::takes(&header.plan, &asked, fastest_bps))
         };
         let continued = prepare.continued.clone().filter(is_of_plan);
         let prepare = &Prepare { continued, ..prepare.clone() };
@@ -184,7 +187,8 @@ impl Runner {
         if let Err(error) = Store::write_file(&plan, &prepare.plan) {
             return none(error.to_string(), false);
         }
-        let mut said = Said::new(&Expected::default());
+        let expected = plans::expected(&prepare.plan, fastest_bps);
+        let mut said = Said::new(&expected);
         let mut unwritten = None;
         let mut tell = |line: &str| {
             let is_named = said.run().is_some();
@@ -196,13 +200,8 @@ impl Runner {
         let words = client_words(me, prepare, &plan);
         let ended = self.run(&words, prepare, kill, &mut tell).await;
         let run = said.run().cloned();
-        let measured = match run {
-            Some(run) => {
-                let bytes = Store::whole_bytes(&self.store.journal_path(&run)).unwrap_or(0);
-                Measured { run: Some(run), bytes }
-            }
-            None => Measured::default(),
-        };
+        let whole = |run| Store::whole_bytes(&self.store.journal_path(run)).unwrap_or(0);
+        let measured = Measured { bytes: run.as_ref().map_or(0, whole), run };
         let (exit, complaint) = match ended {
             Ok(ended) => ended,
             // What was measured before is measured.
@@ -213,7 +212,8 @@ impl Runner {
             Some(error) => Some(trouble(error.to_string(), false)),
             None => failure(&came.how, measured.run.is_some(), &complaint),
         };
-        Ended { measured, bytes: came.bytes, failure }
+        let bytes = came.bytes.saturating_add(at_hand(&came.how, &expected));
+        Ended { measured, bytes, failure }
     }
 
     /// Runs the program, gives it the word of the job if there is one, and hears it to its end: its
@@ -319,6 +319,19 @@ fn trouble(why: String, lasting: bool) -> Trouble {
     Trouble { why: why.chars().take(WHY_CHARS_MAX).collect(), lasting }
 }
 
+/// Most bytes of a block that may have been under way when a client ended, which says what it moved
+/// of those that are over alone.
+fn at_hand(how: &How, expected: &Expected) -> u64 {
+    match how {
+        How::Taken
+        | How::NotContinued
+        | How::Ended(Outcome::Measured | Outcome::Refused { .. } | Outcome::Taken) => 0,
+        How::Ended(
+            Outcome::Down { .. } | Outcome::Failed { .. } | Outcome::Stopped | Outcome::BrokenOff,
+        ) => expected.cells.values().fold(0.0, |most: f64, bytes| most.max(*bytes)) as u64,
+    }
+}
+
 /// Why a client did not do its part. That a family is down is what it found, if a run says so:
 /// where it is found before there is one, nothing was measured.
 fn failure(how: &How, has_run: bool, complaint: &str) -> Option<Trouble> {
@@ -379,6 +392,16 @@ mod tests {
         let again = Prepare { continued: Some(run), ..prepare() };
         let words = client_words(&me(), &again, Path::new("plan.toml")).join(" ");
         assert!(words.starts_with("run oslo/b --continue=000000 --v4"), "{words}");
+    }
+
+    #[test]
+    fn what_was_under_way_when_a_client_ended_counts_as_well() {
+        let cells = [("a".to_owned(), 7.0), ("b".to_owned(), 5.0)].into();
+        let expected = Expected { bytes: 100, cells };
+        assert_eq!(at_hand(&How::Ended(Outcome::Measured), &expected), 0);
+        let why = String::new();
+        assert_eq!(at_hand(&How::Ended(Outcome::Failed { why }), &expected), 7);
+        assert_eq!(at_hand(&How::Ended(Outcome::Stopped), &Expected::default()), 0);
     }
 
     #[test]

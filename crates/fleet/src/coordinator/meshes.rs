@@ -64,7 +64,9 @@ impl Applied {
             needs: Vec::new(),
         };
         let longest_ns = plans::longest_ns(&asked);
-        Ok(Planned { plan: Arc::new(plan), longest_ns, bytes: asked.bytes })
+        // At the usual rate it is known.
+        let bytes = asked.bytes.unwrap_or(u64::MAX);
+        Ok(Planned { plan: Arc::new(plan), longest_ns, bytes })
     }
 }
 

@@ -39,6 +39,10 @@ pub struct LimitsDraft {
 /// Shortest time that a run stays, in ns: what failed is gone on with by other attempts.
 const KEEP_NS_MIN: u64 = 3_600 * SECOND_NS;
 
+/// Why bytes of a day cannot be kept to.
+const NO_SPEED: &str = "it has bytes a day, but nothing tells how fast it sends, and this sends as \
+                        fast as it can: give it a rate in the plan, or leave bytes_a_day out";
+
 /// Who may be at the other end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Peers {
@@ -86,8 +90,9 @@ pub struct Asked {
     /// Highest rate that it asks of the path, in bit/s; `None` if something in it sends as fast as
     /// it can.
     pub rate_bps: Option<u64>,
-    /// Most bytes that it sends and receives.
-    pub bytes: u64,
+    /// Most bytes that it sends and receives; `None` if it sends as fast as it can, and nothing
+    /// tells how fast that is here.
+    pub bytes: Option<u64>,
     /// Longest time that it takes by itself, in ns.
     pub time_ns: u64,
 }
@@ -164,10 +169,13 @@ impl Limits {
             let (longest, most) = (format_span(longest_ns as f64), format_span(most as f64));
             return Err(format!("{longest} is longer than {most}"));
         }
-        let total = spent_bytes.saturating_add(asked.bytes);
-        if let Some(most) = self.bytes_a_day.filter(|most| total > *most) {
-            let (total, most) = (format_bytes(total), format_bytes(most));
-            return Err(format!("{total} would be more than its {most} a day"));
+        if let Some(most) = self.bytes_a_day {
+            let bytes = asked.bytes.ok_or(NO_SPEED)?;
+            let total = spent_bytes.saturating_add(bytes);
+            if total > most {
+                let (total, most) = (format_bytes(total), format_bytes(most));
+                return Err(format!("{total} would be more than its {most} a day"));
+            }
         }
         // What takes as long as it may must not last into quiet hours either.
         match self.quiet.touches(now, longest_ns.min(86_400 * SECOND_NS)) {
@@ -189,7 +197,7 @@ mod tests {
 
     fn asked() -> Asked {
         let kinds = ["rtt".to_string()].into();
-        Asked { kinds, rate_bps: Some(1_000_000), bytes: 1_000, time_ns: 20 * SECOND_NS }
+        Asked { kinds, rate_bps: Some(1_000_000), bytes: Some(1_000), time_ns: 20 * SECOND_NS }
     }
 
     fn allows(limits: &Limits, asked: &Asked) -> Result<(), String> {
@@ -200,8 +208,10 @@ mod tests {
 
     #[test]
     fn what_is_not_said_is_not_limited() {
-        let most = Asked { rate_bps: None, bytes: u64::MAX, ..asked() };
-        assert_eq!(allows(&limits(|_| {}), &most), Ok(()));
+        for bytes in [Some(u64::MAX), None] {
+            let most = Asked { rate_bps: None, bytes, ..asked() };
+            assert_eq!(allows(&limits(|_| {}), &most), Ok(()));
+        }
     }
 
     fn text(text: &str) -> Option<String> {
@@ -236,6 +246,9 @@ mod tests {
         }
         let slow = limits(|draft| draft.rate = text("1 Gbit/s"));
         assert!(allows(&slow, &Asked { rate_bps: None, ..asked() }).is_err());
+        let few = limits(|draft| draft.bytes_a_day = text("1 TB"));
+        let why = allows(&few, &Asked { rate_bps: None, bytes: None, ..asked() }).unwrap_err();
+        assert!(why.contains("rate in the plan"), "{why}");
     }
 
     #[test]

@@ -66,9 +66,10 @@ impl Agent {
         if token > self.known.highest {
             self.known.highest = token;
             if let (None, Ok(asked)) = (&refusal, &asked) {
-                job.reserved = asked.bytes;
+                // Without a limit nobody need know.
+                job.reserved = asked.bytes.unwrap_or(0);
                 self.known.day = day;
-                self.known.bytes = spent.saturating_add(asked.bytes);
+                self.known.bytes = spent.saturating_add(job.reserved);
             }
             actions.push(Action::Remember(self.known));
         }

@@ -27,10 +27,15 @@ fn agent(known: Known) -> Agent {
 }
 
 fn order(order: Order) -> Event {
-    let asked = matches!(order, Order::Prepare(_))
-        .then(|| Ok(Asked { kinds: vec![], rate_bps: None, bytes: 6, time_ns: 29 * SECOND_NS }));
+    let asked = matches!(order, Order::Prepare(_)).then(|| Asked {
+        kinds: vec![],
+        rate_bps: None,
+        bytes: Some(6),
+        time_ns: 29 * SECOND_NS,
+    });
     let to = "rome/a".parse().unwrap();
-    Event::Command { command: Box::new(Command { version: 1, to, number: 1, order }), asked }
+    let (command, asked) = (Box::new(Command { version: 1, to, number: 1, order }), asked.map(Ok));
+    Event::Command { command, asked }
 }
 
 fn prepare(token: u64, role: Role) -> Event {
