@@ -28,6 +28,10 @@ const OWN: &str = "{{tag(site)}}.{{tag(host)}}";
 /// Where an operator asks how the fleet does.
 pub const ASK: &str = "v6gap.ask.status";
 
+/// Where an operator is answered, and nowhere else: a question says where its answer goes, and who
+/// asks may not write wherever a coordinator may.
+pub const ANSWERED: &str = "_INBOX.operator.";
+
 /// Where streams are made and read.
 const API: &str = "$JS.API";
 
@@ -45,9 +49,9 @@ impl Role {
         }
     }
 
-    /// What it may do. An agent has no right in JetStream at all: it publishes, and is answered in
-    /// an inbox of its own. Only the coordinator commands and grants, only the sink says that a
-    /// result is kept.
+    /// What it may do. An agent has no right in JetStream at all, and no inbox: it says what it has
+    /// to say, and nothing answers that. Only the coordinator commands and grants, only the sink
+    /// says that a result is kept.
     pub fn template(self) -> Template {
         let own = |kinds: &[&str]| -> Vec<String> {
             kinds.iter().map(|kind| kind.replace("OWN", OWN)).collect()
@@ -56,11 +60,11 @@ impl Role {
         let (publish, subscribe) = match self {
             Role::Agent => (
                 own(&["v6gap.hb.OWN", "v6gap.live.OWN", "v6gap.rep.OWN.>", "v6gap.res.OWN.>"]),
-                own(&["v6gap.cmd.OWN", "v6gap.ack.OWN", "_INBOX.OWN.>"]),
+                own(&["v6gap.cmd.OWN", "v6gap.ack.OWN"]),
             ),
             Role::Coordinator => (
                 // The last one: who asks how the fleet does is answered.
-                own(&["v6gap.cmd.>", "$KV.grants.>", "$KV.state.>", "_INBOX.operator.>"])
+                own(&["v6gap.cmd.>", "$KV.grants.>", "$KV.state.>", &format!("{ANSWERED}>")])
                     .into_iter()
                     .chain(reads(&["KV_grants", "KV_meshes", "KV_state"]))
                     .chain(makes())
@@ -98,12 +102,14 @@ fn reads(streams: &[&str]) -> Vec<String> {
     streams.iter().flat_map(of).chain([format!("{API}.INFO")]).collect()
 }
 
-/// Making the streams of the fleet if they are not there. Nobody may delete or change one.
+/// Making the streams of the fleet if they are not there, and changing those that an earlier version
+/// made otherwise. Nobody may delete one.
 fn makes() -> Vec<String> {
     let create = |stream: &&str| format!("{API}.STREAM.CREATE.{stream}");
     let info = |stream: &&str| format!("{API}.STREAM.INFO.{stream}");
     let all = ["RESULTS", "ACKS", "KV_grants", "KV_meshes", "KV_state"];
-    all.iter().flat_map(|stream| [create(stream), info(stream)]).collect()
+    let update = format!("{API}.STREAM.UPDATE.RESULTS");
+    all.iter().flat_map(|stream| [create(stream), info(stream)]).chain([update]).collect()
 }
 
 /// Having what is new in a stream, by a consumer.
@@ -143,8 +149,7 @@ mod tests {
             assert!(subject.contains(OWN), "{subject}");
             assert!(!subject.contains("$JS") && !subject.contains("$KV"), "{subject}");
         }
-        let tails: Vec<_> = subscribe.iter().filter(|s| s.ends_with(".>")).collect();
-        assert_eq!(tails, ["_INBOX.{{tag(site)}}.{{tag(host)}}.>"]);
+        assert!(subscribe.iter().all(|subject| !subject.contains(['*', '>'])), "{subscribe:?}");
     }
 
     #[test]

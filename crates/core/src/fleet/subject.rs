@@ -57,11 +57,6 @@ pub fn result(host: &HostName, run: &RunId, at: u64) -> String {
     format!("{}.{run}.{at}", of("res", host))
 }
 
-/// The identifier of a message with such a part: the stream takes each once.
-pub fn result_id(host: &HostName, run: &RunId, at: u64, bytes: u64) -> String {
-    format!("{host}/{run}/{at}/{bytes}")
-}
-
 /// Where a host hears what the archive has.
 pub fn ack(host: &HostName) -> String {
     of("ack", host)
@@ -86,10 +81,9 @@ pub struct Rights {
     pub subscribe: alloc::vec::Vec<String>,
 }
 
-/// Rights of the agent of a host, all of them: it needs none of `JetStream`. Its inbox has a prefix
-/// of its own, for the acknowledgements of what it sends to a stream.
+/// Rights of the agent of a host, all of them: it needs none of `JetStream`, and no inbox, since
+/// nothing that it says is answered.
 pub fn agent(host: &HostName) -> Rights {
-    let (site, name) = (host.site(), host.host());
     Rights {
         publish: [
             heartbeat(host),
@@ -98,7 +92,7 @@ pub fn agent(host: &HostName) -> Rights {
             format!("{}.>", of("res", host)),
         ]
         .into(),
-        subscribe: [command(host), ack(host), format!("_INBOX.{site}.{name}.>")].into(),
+        subscribe: [command(host), ack(host)].into(),
     }
 }
 

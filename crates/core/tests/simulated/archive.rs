@@ -12,9 +12,6 @@ use v6gap_core::fleet::message::ChunkHeader;
 use v6gap_core::fleet::sink::{AGAIN_NS, Action, Event, RunOf, Sink};
 use v6gap_core::record::RunId;
 
-/// For how long the stream takes the same message for the same.
-const SAME_NS: u64 = 120 * SECOND;
-
 /// After how long a message comes again of which nothing was heard.
 const UNHEARD_NS: u64 = 30 * SECOND;
 
@@ -24,15 +21,12 @@ pub struct Stream {
     all: Vec<ChunkHeader>,
     /// Messages that are not done with, and when they come next.
     alive: BTreeMap<u64, u64>,
-    /// When a message came last, by its identifier.
-    seen: BTreeMap<String, u64>,
 }
 
 impl Stream {
     /// It loses everything.
     pub fn wipe(&mut self) {
         self.alive.clear();
-        self.seen.clear();
     }
 }
 
@@ -77,17 +71,13 @@ impl World {
         if self.broker_down {
             return self.not_published(at, run, end);
         }
-        let id = format!("{} {} {} {}", header.from, run, header.at, header.bytes);
-        let before = self.stream.seen.insert(id, self.now);
-        if before.is_none_or(|before| self.now - before > SAME_NS) {
-            let message = self.stream.all.len() as u64;
-            self.stream.all.push(header);
-            // Some take so long that others are first.
-            let slow = !self.is_calm() && self.random.chance(10);
-            let most = if slow { 10 * SECOND } else { 50 * MS };
-            let in_ns = self.random.between(MS, most);
-            self.comes(message, in_ns);
-        }
+        let message = self.stream.all.len() as u64;
+        self.stream.all.push(header);
+        // Some take so long that others are first.
+        let slow = !self.is_calm() && self.random.chance(10);
+        let most = if slow { 10 * SECOND } else { 50 * MS };
+        let in_ns = self.random.between(MS, most);
+        self.comes(message, in_ns);
         // The stream has it, whether or not the agent hears of that.
         if !self.is_calm() && self.random.chance(2) {
             return self.not_published(at, run, end);

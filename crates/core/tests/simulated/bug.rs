@@ -14,7 +14,7 @@ pub enum Bug {
     ErrorAsSuccess,
     /// The archive is said to have what is still to be synced.
     AckBeforeSync,
-    /// That the stream has a part is taken for the archive's word.
+    /// That a part was sent is taken for the archive's word.
     AckByStream,
     /// A job whose hosts' keys have expired is not seen by whoever takes the lead.
     FreeAtExpiry,

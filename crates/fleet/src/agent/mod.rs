@@ -19,7 +19,6 @@ use crate::letter::Letter;
 use crate::nats::connect::{Link, Way, connect_heard};
 use crate::now::{now, stopped};
 use crate::orders::Reader;
-use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Subscriber};
 use away::{Away, Change};
 use futures_util::StreamExt;
@@ -123,7 +122,6 @@ struct Going<'a, M> {
     machine: Agent,
     me: HostName,
     client: Client,
-    context: Context,
     reader: Reader,
     files: Files,
     measures: M,
@@ -192,7 +190,6 @@ pub async fn go_on<M: Measures>(
     let mut going = Going {
         machine: Agent::new(setup),
         me: me.clone(),
-        context: jetstream::new(client.clone()),
         client,
         reader: Reader::of(&letter)?,
         files,
@@ -384,7 +381,7 @@ impl<M: Measures> Going<'_, M> {
             Action::Publish { run, job, at, bytes } => {
                 let part = sending::Part { host: self.me.clone(), run, job, at, bytes };
                 let journal = self.files.journal(&part.run);
-                tokio::spawn(sending::send(self.context.clone(), part, journal, self.says.clone()));
+                tokio::spawn(sending::send(self.client.clone(), part, journal, self.says.clone()));
             }
             // What a full disk does not keep is sent and told again once the agent begins anew.
             Action::Held { run, bytes } => drop(self.files.held(&run, bytes)),

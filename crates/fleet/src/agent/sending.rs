@@ -1,8 +1,8 @@
-//! Sends a part of a journal to the stream and waits for the stream's word.
+//! Sends a part of a journal. The stream says nothing of it: that the archive has it is known by
+//! the sink's word alone.
 
 use crate::parts::{self, BYTES_MAX};
-use async_nats::jetstream::Context;
-use async_nats::jetstream::message::PublishMessage;
+use async_nats::Client;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
@@ -25,30 +25,27 @@ pub(super) struct Part {
     pub bytes: u64,
 }
 
-/// Sends it, and says whether the stream has it, in any case within the time that is waited for.
+/// Sends it, and says whether it is on its way, in any case within the time that is waited for.
 pub(super) async fn send(
-    context: Context,
+    client: Client,
     part: Part,
     journal: PathBuf,
     says: UnboundedSender<Event>,
 ) {
     let (run, end) = (part.run.clone(), part.at.saturating_add(part.bytes));
     let sent =
-        tokio::time::timeout(Duration::from_nanos(REQUEST_NS), try_to(context, part, journal));
+        tokio::time::timeout(Duration::from_nanos(REQUEST_NS), try_to(client, part, journal));
     let taken = sent.await.ok().flatten().is_some();
     // Nobody listens any more once the agent ends.
     let _ = says.send(Event::Published { run, end, taken });
 }
 
-async fn try_to(context: Context, part: Part, journal: PathBuf) -> Option<()> {
+async fn try_to(client: Client, part: Part, journal: PathBuf) -> Option<()> {
     let subject = subject::result(&part.host, &part.run, part.at);
-    let id = subject::result_id(&part.host, &part.run, part.at, part.bytes);
     // Deflating half a megabyte takes ten milliseconds, in which nobody else would be heard.
     let message = tokio::task::spawn_blocking(move || message(&part, &journal)).await.ok()??;
-    let message = PublishMessage::build().payload(message.into()).message_id(id);
-    let acknowledged = context.send_publish(subject, message).await.ok()?;
-    acknowledged.await.ok()?;
-    Some(())
+    client.publish(subject, message.into()).await.ok()?;
+    client.flush().await.ok()
 }
 
 fn message(part: &Part, journal: &std::path::Path) -> Option<Vec<u8>> {

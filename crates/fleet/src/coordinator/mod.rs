@@ -21,7 +21,7 @@ use crate::nats::keys::{Bucket, name_of};
 use crate::nats::streams::{self, bucket_subject};
 use crate::now::{now, stopped};
 use crate::orders::Writer;
-use crate::rights::{ASK, Role};
+use crate::rights::{ANSWERED, ASK, Role};
 use async_nats::{Client, Subscriber};
 use futures_util::StreamExt;
 use list::List;
@@ -304,8 +304,9 @@ impl Going<'_> {
         Some(Event::Heartbeat(Box::new(beat)))
     }
 
-    /// Says how the fleet does: the part that is asked for.
+    /// Says how the fleet does: the part that is asked for, to an operator.
     async fn answer(&self, asked: &[u8], to: Option<async_nats::Subject>) {
+        let to = to.filter(|to| to.starts_with(ANSWERED));
         let asked = heard::read::<Asked>(asked).unwrap_or_default();
         let part = Part::of(&self.heard, &asked, self.machine.leads(), now().ns);
         if let (Some(to), Ok(text)) = (to, serde_json::to_vec(&part)) {

@@ -213,5 +213,6 @@ mod tests {
     fn inboxes_are_those_that_the_rights_name() {
         assert_eq!(inbox("rome/lab-a"), "_INBOX.rome.lab-a");
         assert_eq!(inbox("sink"), "_INBOX.sink");
+        assert_eq!(inbox("operator") + ".", crate::rights::ANSWERED);
     }
 }

@@ -1,7 +1,7 @@
 //! Streams of a fleet: five, however many hosts it has.
 //!
 //! Whoever of the hub comes first makes them. One that is there and is not as it should be is
-//! refused: grants without atomic batches would be no grants.
+//! changed, or refused if it cannot be: grants without atomic batches would be no grants.
 
 use crate::error::FleetError;
 use async_nats::Client;
@@ -18,9 +18,6 @@ const RESULTS_BYTES_MAX: i64 = 5_000_000_000;
 /// How long a result waits for a sink; after it, its agent sends it again.
 const RESULTS_AGE_MAX: Duration = Duration::from_secs(7 * 86_400);
 
-/// For how long a message that comes again is known to have come.
-const DUPLICATES: Duration = Duration::from_secs(120);
-
 /// How often it is tried to make a stream while a hub of three nodes finds itself, and how long is
 /// waited between.
 const TRIES: u32 = 60;
@@ -30,16 +27,19 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Keys of a bucket that are read at once.
 pub(super) const READS_AT_ONCE: usize = 256;
 
-/// Makes what is missing of all streams, each held by so many nodes.
+/// Makes what is missing of all streams, each held by so many nodes, and changes what an earlier
+/// version made otherwise.
 ///
 /// # Errors
 /// If the hub refuses one, or has another one of that name.
 pub async fn make(client: &Client, replicas: usize) -> Result<Context, FleetError> {
     let context = jetstream::new(client.clone());
     for config in all(replicas) {
-        let stream = made(&context, &config).await?;
-        let found = &stream.cached_info().config;
-        if !fits(found, &config) {
+        let mut found = made(&context, &config).await?.cached_info().config.clone();
+        if !fits(&found, &config) {
+            found = changed(&context, found, &config).await?;
+        }
+        if !fits(&found, &config) {
             let why = "there is one of that name with other settings";
             return Err(FleetError::refused(&format!("the stream {}", config.name), why));
         }
@@ -61,6 +61,15 @@ async fn made(context: &Context, config: &Config) -> Result<Stream, FleetError> 
     }
 }
 
+/// Changes what may be another in a stream that has messages already.
+async fn changed(context: &Context, found: Config, wanted: &Config) -> Result<Config, FleetError> {
+    let config = Config { no_ack: wanted.no_ack, ..found };
+    match context.update_stream(config).await {
+        Ok(info) => Ok(info.config),
+        Err(error) => Err(FleetError::refused(&format!("the stream {}", wanted.name), error)),
+    }
+}
+
 /// What cannot be done without.
 fn fits(found: &Config, wanted: &Config) -> bool {
     found.subjects == wanted.subjects
@@ -68,6 +77,7 @@ fn fits(found: &Config, wanted: &Config) -> bool {
         && found.allow_message_ttl == wanted.allow_message_ttl
         && found.allow_direct == wanted.allow_direct
         && found.retention == wanted.retention
+        && found.no_ack == wanted.no_ack
         // What is not limited is told as -1.
         && found.max_messages_per_subject.max(0) == wanted.max_messages_per_subject
 }
@@ -94,7 +104,9 @@ fn all(replicas: usize) -> [Config; 5] {
         Config {
             max_bytes: RESULTS_BYTES_MAX,
             max_age: RESULTS_AGE_MAX,
-            duplicate_window: DUPLICATES,
+            // Who sends a message says where its answer goes, and the server writes it there with
+            // rights that an agent has not.
+            no_ack: true,
             // What the sink has is gone from here.
             retention: RetentionPolicy::WorkQueue,
             ..plain(RESULTS, RESULTS_SUBJECTS)
@@ -157,6 +169,8 @@ mod tests {
             (results.subjects[0].as_str(), results.max_bytes),
             ("v6gap.res.>", 5_000_000_000)
         );
+        assert!(results.no_ack, "an agent would have answers written where it likes");
+        assert!(!fits(&Config { no_ack: false, ..results.clone() }, &results));
         assert_eq!((acks.subjects[0].as_str(), acks.max_messages_per_subject), ("v6gap.ack.>", 1));
     }
 }

@@ -5,12 +5,14 @@
 use crate::broken;
 use crate::cluster::{Cluster, block_on, client, in_a_moment, until, until_heard};
 use crate::process::Process;
-use async_nats::jetstream::Context;
-use async_nats::{Client, Request, Subscriber};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy};
+use async_nats::jetstream::{self, Context};
+use async_nats::{Client, HeaderMap, Request, Subscriber};
 use futures_util::{FutureExt, StreamExt};
 use std::path::Path;
 use std::time::Duration;
 use v6gap_core::fleet::message::{ChunkHeader, Heartbeat, State};
+use v6gap_core::fleet::subject::{RESULTS, RESULTS_SUBJECTS};
 use v6gap_core::record::RunId;
 use v6gap_fleet::nats::grants::Grants;
 use v6gap_fleet::nats::streams;
@@ -60,8 +62,27 @@ const HEARD: [&str; 7] = [
     "_INBOX.coordinator.>",
 ];
 
+/// Where the answer to what it says may not go, for it may not write there itself.
+const REPLIES: [&str; 9] = [
+    "$KV.grants.leader",
+    "$KV.grants.host.oslo.b",
+    "$KV.grants.job.000000000000",
+    "$KV.meshes.mine",
+    "$KV.state.mine",
+    "v6gap.cmd.oslo.b",
+    "v6gap.ack.oslo.b",
+    "v6gap.res.oslo.b.000000.0",
+    "_INBOX.coordinator.x",
+];
+
+/// By which the server is asked to tell where a message goes.
+const TRACE: &str = "Nats-Trace-Dest";
+
 /// Its own result, which it may send.
 const OWN: &str = "v6gap.res.rome.a.000000.0";
+
+/// How often it sends that: once, and for each answer that it wants elsewhere.
+const RESULTS_SENT: u64 = 1 + REPLIES.len() as u64;
 
 /// Says what was tried and came to nothing.
 pub fn refused(what: &str) {
@@ -74,16 +95,31 @@ pub fn all(server: &Path) {
     let all_rights = broken::credentials(&cluster);
     block_on(async {
         let coordinator = client(&cluster.hub.part(Role::Coordinator)).await;
-        let context = streams::make(&coordinator, 1).await.unwrap();
         let (attacker, witness) = (client(&file).await, client(&all_rights).await);
+        earlier(&witness).await;
+        let context = streams::make(&coordinator, 1).await.unwrap();
         attacker.publish(OWN, "".into()).await.unwrap();
         attacker.flush().await.unwrap();
         says_nothing(&attacker, &witness).await;
         asks_nothing(&attacker, &witness).await;
         hears_nothing(&attacker, &witness).await;
+        is_answered_nowhere(&attacker, &witness, &context).await;
         nothing_came_of_it(&context).await;
     });
     names_nobody_else(&cluster, &file);
+}
+
+/// The stream of results as a hub of an earlier version made it.
+async fn earlier(witness: &Client) {
+    let config = Config {
+        name: RESULTS.to_owned(),
+        subjects: vec![RESULTS_SUBJECTS.to_owned()],
+        retention: RetentionPolicy::WorkQueue,
+        discard: DiscardPolicy::New,
+        num_replicas: 1,
+        ..Config::default()
+    };
+    jetstream::new(witness.clone()).create_stream(config).await.unwrap();
 }
 
 async fn heard(client: &Client, subject: &str) -> Subscriber {
@@ -175,14 +211,49 @@ async fn hears_nothing(attacker: &Client, witness: &Client) {
     refused("to hear orders, heartbeats and inboxes of others");
 }
 
+/// What it says under its own subjects is answered nowhere: what answers, a stream above all, has
+/// rights that it has not, and it would say where the answer goes.
+async fn is_answered_nowhere(attacker: &Client, witness: &Client, context: &Context) {
+    let mut everything = heard(witness, ">").await;
+    is_said(attacker, &mut everything, "before it named others").await;
+    for reply in REPLIES {
+        for subject in [OWN, "v6gap.hb.rome.a", "v6gap.rep.rome.a.1"] {
+            attacker.publish_with_reply(subject, reply, "{}".into()).await.unwrap();
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert(TRACE, reply);
+        attacker.publish_with_headers("v6gap.rep.rome.a.2", headers, "{}".into()).await.unwrap();
+    }
+    let mut arrived = is_said(attacker, &mut everything, "after it named others").await;
+    in_a_moment("results that the stream has", async {
+        while messages(context, RESULTS).await != RESULTS_SENT {
+            tokio::time::sleep(AGAIN).await;
+        }
+    })
+    .await;
+    // An answer comes later than what it is of.
+    while let Ok(message) = tokio::time::timeout(SILENCE, everything.next()).await {
+        arrived.push(message.unwrap().subject.to_string());
+    }
+    let written: Vec<&String> =
+        arrived.iter().filter(|of| REPLIES.contains(&of.as_str())).collect();
+    assert!(written.is_empty(), "{written:?} were written");
+    refused("to have the hub write where it may not, by what it says and where it wants an answer");
+}
+
+/// How many messages a stream has.
+async fn messages(context: &Context, stream: &str) -> u64 {
+    let stream = context.get_stream_no_info(stream).await.unwrap();
+    stream.get_info().await.unwrap().state.messages
+}
+
 /// Streams hold what they held before.
 async fn nothing_came_of_it(context: &Context) {
     let grants = Grants::of(context).await.unwrap();
     assert_eq!(grants.list().await, Some(Vec::new()), "an agent wrote a grant");
-    for (stream, messages) in [("RESULTS", 1), ("ACKS", 0), ("KV_meshes", 0), ("KV_state", 0)] {
-        let stream = context.get_stream_no_info(stream).await.unwrap();
-        let info = stream.get_info().await.unwrap();
-        assert_eq!(info.state.messages, messages, "{}", info.config.name);
+    let all = [(RESULTS, RESULTS_SENT), ("ACKS", 0), ("KV_meshes", 0), ("KV_state", 0)];
+    for (stream, expected) in all {
+        assert_eq!(messages(context, stream).await, expected, "{stream}");
     }
 }
 

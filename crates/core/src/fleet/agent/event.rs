@@ -34,13 +34,13 @@ pub enum Event {
     Disk(u64),
     /// What the host's owner allows, or why that cannot be read.
     Limits(Result<Box<Limits>, String>),
-    /// The stream has a part that was sent, or not.
+    /// A part is on its way to the stream, or could not be sent.
     Published {
         /// The run.
         run: RunId,
         /// Where the part ends, in bytes.
         end: u64,
-        /// Whether the stream has it.
+        /// Whether it was sent.
         taken: bool,
     },
     /// What the archive has.

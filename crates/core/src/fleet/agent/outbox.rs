@@ -1,5 +1,5 @@
 //! What an agent has measured and the archive may not have yet: sent part by part, and sent again
-//! until the archive itself says that it has it. That the stream has it is no proof.
+//! until the archive itself says that it has it. That it was sent is no proof.
 
 use super::{Action, Kept};
 use crate::fleet::id::JobId;
@@ -13,13 +13,13 @@ use alloc::vec::Vec;
 /// Most bytes of a journal in one message.
 pub(super) const PART_BYTES: u64 = 512 * 1024;
 
-/// How long is waited for the archive before a run is sent again, in ns: longer than the stream
-/// takes the same message for the same, 2 min. Doubles up to [`DOUBLINGS`] times.
+/// How long is waited for the archive before a run is sent again, in ns. Doubles up to [`DOUBLINGS`]
+/// times.
 const AGAIN_NS: u64 = 150 * SECOND_NS;
 
 const DOUBLINGS: u32 = 5;
 
-/// How long is waited before a part is sent again that the stream did not take, in ns.
+/// How long is waited before a part is sent again that could not be sent, in ns.
 const REFUSED_NS: u64 = 10 * SECOND_NS;
 
 /// A run.
@@ -29,7 +29,7 @@ struct Out {
     bytes: u64,
     /// Bytes that the archive has.
     held: u64,
-    /// Bytes that the stream has.
+    /// Bytes that were sent.
     sent: u64,
     job: Option<JobId>,
     /// How often it was sent again.
@@ -51,7 +51,7 @@ const TIDIED_MAX: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     runs: BTreeMap<RunId, Out>,
-    /// The part that is on its way, and until when its answer is waited for.
+    /// The part that is being sent, and until when that is waited for.
     flight: Option<(RunId, u64)>,
     /// Runs on the disk of which the archive has all, and since when, in ns since the Unix epoch.
     archived: BTreeMap<RunId, u64>,
@@ -100,7 +100,7 @@ impl Outbox {
         }
     }
 
-    /// The stream has a part, or not.
+    /// A part was sent, or could not be.
     pub(super) fn published(&mut self, run: &RunId, end: u64, taken: bool, now_ns: u64) {
         if self.flight.as_ref().is_some_and(|(flying, _)| flying == run) {
             self.flight = None;

@@ -260,7 +260,7 @@ fn a_run_is_sent_until_the_archive_has_it() {
     let published = |end| Event::Published { run: run.clone(), end, taken: true };
     assert_eq!(sends(&agent.step(published(part), now(11))), Some((part, 7)));
     assert_eq!(sends(&agent.step(published(part + 7), now(12))), None);
-    // The stream has all of it, and lost it.
+    // All of it was sent, and lost.
     assert_eq!(sends(&agent.step(Event::Time, now(161))), None);
     assert_eq!(sends(&agent.step(Event::Time, now(162))), Some((0, part)));
     let ack = |bytes| {
