@@ -66,7 +66,7 @@ pub enum FleetError {
     #[error("{0} is beyond this host and does not encrypt")]
     Plain(String),
     /// A server that is too old for grants of several hosts at once.
-    #[error("the server at the hub is {0}; 2.12 is needed")]
+    #[error("the server at the hub is {0}; 2.12.6 is needed")]
     ServerOld(String),
     /// The server refuses what it was asked for.
     #[error("the hub refuses {what}: {why}")]

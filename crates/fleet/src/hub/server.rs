@@ -28,8 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is looked whether the configuration is another one.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Oldest one that takes several grants at once.
-const OLDEST: (u32, u32) = (2, 12);
+/// Oldest one that takes several grants at once and traces a message only where whoever sends it may
+/// write.
+const OLDEST: (u32, u32, u32) = (2, 12, 6);
 
 /// What a server's process did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,9 +61,10 @@ pub async fn check(program: &Path) -> Result<(), FleetError> {
 }
 
 /// Of a text such as `nats-server: v2.15.1`.
-fn version(text: &str) -> Option<(u32, u32)> {
-    let mut parts = text.strip_prefix("nats-server: v")?.split('.');
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+fn version(text: &str) -> Option<(u32, u32, u32)> {
+    let mut parts = text.strip_prefix("nats-server: v")?.split(['.', '-']);
+    let mut part = || parts.next()?.parse().ok();
+    Some((part()?, part()?, part()?))
 }
 
 /// Keeps the server of a node up until `stop` says so, and ends it in good order then.
@@ -166,9 +168,11 @@ mod tests {
 
     #[test]
     fn a_server_says_how_new_it_is() {
-        assert_eq!(version("nats-server: v2.15.1"), Some((2, 15)));
-        assert_eq!(version("nats-server: v2.9.10"), Some((2, 9)));
-        assert!(version("nats-server: v2.9.10") < Some(OLDEST));
+        assert_eq!(version("nats-server: v2.15.1"), Some((2, 15, 1)));
+        assert_eq!(version("nats-server: v2.15.0-RC.1"), Some((2, 15, 0)));
+        for old in ["nats-server: v2.9.10", "nats-server: v2.12.5"] {
+            assert!(version(old).is_some_and(|found| found < OLDEST), "{old}");
+        }
         for text in ["", "nats-server", "nats-server: 2.15.1", "nats-server: vx.1", "other: v2.15"]
         {
             assert_eq!(version(text), None, "{text}");

