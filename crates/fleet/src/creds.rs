@@ -90,6 +90,13 @@ pub fn account(
     sign(operator, &account.public_key(), "fleet", claims, made)
 }
 
+/// Who is let in no more, as the token of an account says; nothing if it is none.
+pub fn revoked(token: &str) -> Option<BTreeMap<String, u64>> {
+    let claims = BASE64URL_NOPAD.decode(token.split('.').nth(1)?.as_bytes()).ok()?;
+    let claims: Value = serde_json::from_slice(&claims).ok()?;
+    serde_json::from_value(claims.pointer("/nats/revocations")?.clone()).ok()
+}
+
 /// A user of the fleet's account. It has no rights of its own: a token that is signed with a scoped
 /// key and has some is refused by the server.
 ///

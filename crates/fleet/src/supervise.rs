@@ -64,7 +64,7 @@ const PAGE: &str = "the page";
 /// And the coordinator.
 const COORDINATOR: &str = "the coordinator";
 
-/// How often metrics are told.
+/// How often metrics are told, and how often it is looked whether somebody is let in no more.
 const EVERY: Duration = Duration::from_secs(10);
 
 /// What a hub tells whoever looks at it.
@@ -189,7 +189,11 @@ async fn hear(
     loop {
         tokio::select! {
             Some(what) = heard.recv() => tells.take(what),
-            _ = time.tick() => tells.pass(&hub.folder),
+            _ = time.tick() => {
+                // A list that is just being copied here is looked at the next time.
+                let _ = hub.keep_configured();
+                tells.pass(&hub.folder);
+            }
             () = &mut parts => return,
         }
     }

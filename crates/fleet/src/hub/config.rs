@@ -62,6 +62,13 @@ pub fn accounts(hub: &Hub, revoked: &BTreeMap<String, u64>) -> Result<String, Fl
     ))
 }
 
+/// Who is let in no more, as a configuration says; nothing if it does not know the account of that
+/// public key.
+pub fn revoked(text: &str, account: &str) -> Option<BTreeMap<String, u64>> {
+    let of = |line: &str| Some(line.trim().strip_prefix(account)?.strip_prefix(": ")?.to_owned());
+    creds::revoked(&text.lines().find_map(of)?)
+}
+
 /// The configuration of node `index`, nothing if there is no such node.
 ///
 /// # Errors

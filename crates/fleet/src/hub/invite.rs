@@ -135,6 +135,7 @@ impl Hub {
 
 #[cfg(test)]
 mod tests {
+    use super::super::config::{self, Places};
     use super::super::nodes;
     use super::*;
 
@@ -152,6 +153,33 @@ mod tests {
         hub.invite(&name).unwrap();
         let invited = Invited::read(&folder).unwrap();
         assert_eq!((invited.seals().len(), invited.revoked().len()), (1, 1));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// As on the host of another node, to which the list alone was copied.
+    #[test]
+    fn nodes_are_told_of_a_list_that_came_from_elsewhere() {
+        let folder = std::env::temp_dir().join(format!("v6gap-copied-{}", std::process::id()));
+        let nodes = nodes::parse("localhost,localhost,localhost").unwrap();
+        let hub = Hub::init(&folder, nodes, false).unwrap();
+        let files = [0, 1, 2].map(|index| Places::of(&folder, index).config);
+        let texts = || files.clone().map(|file| std::fs::read_to_string(file).unwrap());
+        let name: HostName = "rome/a".parse().unwrap();
+        hub.invite(&name).unwrap();
+        let before = texts();
+        hub.keep_configured().unwrap();
+        assert_eq!(texts(), before, "nobody was revoked");
+        hub.revoke(&name).unwrap();
+        files.iter().zip(&before).for_each(|(file, text)| std::fs::write(file, text).unwrap());
+        hub.keep_configured().unwrap();
+        let (told, account) = (texts(), hub.keys.account.public_key());
+        let list = Invited::read(&folder).unwrap().revoked();
+        assert_eq!(list.len(), 1);
+        for text in &told {
+            assert_eq!(config::revoked(text, &account).as_ref(), Some(&list));
+        }
+        hub.keep_configured().unwrap();
+        assert_eq!(texts(), told, "they know it");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -111,6 +111,25 @@ impl Hub {
         Ok(())
     }
 
+    /// [`Hub::configure`], if others are let in no more than a node was told: the list may have come
+    /// here from the host of another node.
+    ///
+    /// # Errors
+    /// If the list cannot be read or the configurations cannot be written.
+    pub fn keep_configured(&self) -> Result<(), FleetError> {
+        let revoked = Invited::read(&self.folder)?.revoked();
+        let account = self.keys.account.public_key();
+        let is_told = |index: usize| {
+            let Places { config, .. } = Places::of(&self.folder, index);
+            let told = Store::read_list(&config).ok();
+            told.and_then(|text| config::revoked(&text, &account)).as_ref() == Some(&revoked)
+        };
+        match (0..self.nodes.len()).all(is_told) {
+            true => Ok(()),
+            false => self.configure(),
+        }
+    }
+
     /// Where the credentials of a part are.
     pub fn part(&self, role: Role) -> PathBuf {
         self.folder.join(format!("{}.creds", role.word()))
