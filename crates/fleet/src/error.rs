@@ -44,8 +44,13 @@ pub enum FleetError {
     #[error("no agent {0} is invited here")]
     NotInvited(String),
     /// An agent that is invited already.
-    #[error("{0} is invited already")]
-    Invited(String),
+    #[error("{name} is invited already")]
+    Invited {
+        /// Its name.
+        name: String,
+        /// The folder of the hub.
+        hub: PathBuf,
+    },
     /// No server program.
     #[error("there is no nats-server: {0}")]
     NoServer(String),

@@ -63,6 +63,14 @@ pub fn create(path: &Path, text: &str) -> io::Result<Option<Unavailable>> {
     Ok(others(&file.metadata()?).err())
 }
 
+/// Removes a file that [`create`] made and that is of no use after all.
+///
+/// # Errors
+/// If it cannot be removed.
+pub fn take_back(path: &Path) -> io::Result<()> {
+    std::fs::remove_file(path)
+}
+
 #[cfg(unix)]
 fn others(of: &std::fs::Metadata) -> Result<u32, Unavailable> {
     use std::os::unix::fs::MetadataExt;

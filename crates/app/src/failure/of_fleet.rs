@@ -28,8 +28,10 @@ impl From<FleetError> for Failure {
                 Failure::new("E605", Outcome::Usage, text)
                     .run("v6gap fleet hub init DIR --nodes HOST", "makes a hub")
             }
-            FleetError::Invited(ref name) => Failure::new("E606", Outcome::Usage, text)
-                .run(format!("v6gap fleet hub revoke {name}"), "first, if they are lost"),
+            FleetError::Invited { name, hub } => {
+                let revoke = format!("v6gap fleet hub revoke {name} --hub {}", hub.display());
+                Failure::new("E606", Outcome::Usage, text).run(revoke, "first, if they are lost")
+            }
             FleetError::NotInvited(_) => Failure::new("E606", Outcome::Usage, text),
             FleetError::Refused { .. } => Failure::new("E607", Outcome::Peer, text),
             FleetError::File { .. } | FleetError::Key(_) => {

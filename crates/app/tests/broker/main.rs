@@ -217,7 +217,7 @@ fn agent(sandbox: &Sandbox, name: &str) -> Running {
     let creds = format!("{site}.creds");
     sandbox.run(&format!("fleet hub invite {name} --hub hub -o {creds}")).ended(0);
     let twice = sandbox.run(&format!("fleet hub invite {name} --hub hub -o twice.creds")).ended(2);
-    assert!(twice.err.contains("E606"), "{}", twice.err);
+    assert!(twice.err.contains("E606") && twice.err.contains("--hub "), "{}", twice.err);
     go_on(sandbox, site, "")
 }
 

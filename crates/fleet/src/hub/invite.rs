@@ -87,9 +87,17 @@ impl Hub {
     /// If it is invited already, or the list cannot be written.
     pub fn invite(&self, name: &HostName) -> Result<Letter, FleetError> {
         let _lock = Invited::lock(&self.folder)?;
+        let (letter, invited) = self.with(name)?;
+        invited.write(&self.folder)?;
+        Ok(letter)
+    }
+
+    /// Credentials of an agent, and the list with it.
+    fn with(&self, name: &HostName) -> Result<(Letter, Invited), FleetError> {
         let mut invited = Invited::read(&self.folder)?;
         if invited.seals().contains_key(name) {
-            return Err(FleetError::Invited(name.to_string()));
+            let (name, hub) = (name.to_string(), self.folder.clone());
+            return Err(FleetError::Invited { name, hub });
         }
         let seal = XKey::new();
         let letter = self.letter(&Called::Agent(name.clone()), Role::Agent, &seal)?;
@@ -99,21 +107,22 @@ impl Hub {
             seal: seal.public_key(),
             revoked_unix_s: None,
         });
-        invited.write(&self.folder)?;
-        Ok(letter)
+        Ok((letter, invited))
     }
 
-    /// [`Hub::invite`], with the credentials in a new file that its owner alone may read.
+    /// [`Hub::invite`], with the credentials in a new file that its owner alone may read. The file is
+    /// made first: credentials of an agent that is on the list would be lost without one.
     ///
     /// # Errors
     /// As [`Hub::invite`]; also if there is something of that name.
     pub fn invite_to(&self, name: &HostName, path: &Path) -> Result<(), FleetError> {
-        if Store::exists(path) {
-            let there = std::io::ErrorKind::AlreadyExists;
-            return Err(FleetError::io(path)(there.into()));
-        }
-        let text = self.invite(name)?.text();
-        secrets::create(path, &text).map_err(FleetError::io(path)).map(drop)
+        let _lock = Invited::lock(&self.folder)?;
+        let (letter, invited) = self.with(name)?;
+        super::make(path, &letter.text())?;
+        invited.write(&self.folder).inspect_err(|_| {
+            // What stays behind is of nobody whom the hub knows.
+            let _ = secrets::take_back(path);
+        })
     }
 
     /// Lets an agent in no more. Nodes that run here see it when they are told to read their
@@ -148,11 +157,30 @@ mod tests {
         assert!(hub.invite(&name).is_err());
         drop(other);
         hub.invite(&name).unwrap();
-        assert!(matches!(hub.invite(&name), Err(FleetError::Invited(_))));
+        assert!(matches!(hub.invite(&name), Err(FleetError::Invited { .. })));
         hub.revoke(&name).unwrap();
         hub.invite(&name).unwrap();
         let invited = Invited::read(&folder).unwrap();
         assert_eq!((invited.seals().len(), invited.revoked().len()), (1, 1));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn whoever_is_on_the_list_has_a_file() {
+        let folder = std::env::temp_dir().join(format!("v6gap-file-{}", std::process::id()));
+        let hub = Hub::init(&folder, nodes::parse("localhost").unwrap(), false).unwrap();
+        let name: HostName = "rome/a".parse().unwrap();
+        let is_invited = || Invited::read(&folder).unwrap().seals().contains_key(&name);
+        let there = folder.join("there.creds");
+        std::fs::write(&there, "mine").unwrap();
+        for wrong in [&folder.join("missing/a.creds"), &there] {
+            assert!(matches!(hub.invite_to(&name, wrong), Err(FleetError::Io { .. })));
+            assert!(!is_invited(), "{}", wrong.display());
+        }
+        assert_eq!(std::fs::read_to_string(&there).unwrap(), "mine");
+        let file = folder.join("a.creds");
+        hub.invite_to(&name, &file).unwrap();
+        assert!(is_invited() && file.exists());
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
