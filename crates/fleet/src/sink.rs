@@ -9,7 +9,7 @@ use crate::hub::Hub;
 use crate::letter::Letter;
 use crate::nats::connect::{Way, connect};
 use crate::nats::streams;
-use crate::now::stopped;
+use crate::now::{now, stopped};
 use crate::parts::{self, NoPart};
 use crate::rights::Role;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
@@ -39,6 +39,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How often a part is tried to be written: for five minutes.
 const TRIES: i64 = 60;
+
+/// How long it may fail to read, time after time, before it comes to the hub anew, in ns: the
+/// stream may be gone. A node that went takes some seconds.
+const FAILS_NS: u64 = 30_000_000_000;
+
+/// How far apart two failures are of which the later one says nothing of the earlier, in ns. One
+/// that hears nothing of the stream fails every 30 s.
+const APART_NS: u64 = 60_000_000_000;
 
 /// Held by the one sink that writes into an archive.
 const LOCK: &str = "sink.lock";
@@ -96,10 +104,26 @@ struct Going<'a> {
     told: &'a mut dyn FnMut(Told),
 }
 
+/// Since when it fails to read, and when it did last, in ns.
+#[derive(Debug, Default)]
+struct Fails(Option<(u64, u64)>);
+
+impl Fails {
+    /// Whether it has failed for too long, now that it fails again.
+    fn again(&mut self, now_ns: u64) -> bool {
+        let is_near = |last_ns: u64| now_ns.saturating_sub(last_ns) < APART_NS;
+        let since_ns = self.0.filter(|(_, last_ns)| is_near(*last_ns));
+        let since_ns = since_ns.map_or(now_ns, |(since_ns, _)| since_ns);
+        self.0 = Some((since_ns, now_ns));
+        now_ns.saturating_sub(since_ns) >= FAILS_NS
+    }
+}
+
 /// Takes the results of a fleet into the archive of its hub, until `stop` says so.
 ///
 /// # Errors
-/// If another sink has the archive, or the hub is not there or refuses.
+/// If another sink has the archive, or the hub is not there, refuses or says nothing for half a
+/// minute.
 pub async fn go_on(
     hub: &Hub,
     told: &mut dyn FnMut(Told),
@@ -107,6 +131,37 @@ pub async fn go_on(
 ) -> Result<(), FleetError> {
     let archive = Archive::of(&hub.folder);
     let _lock = KeptLines::open(&archive.folder.join(LOCK), &mut |_| {})?;
+    let (context, mut messages) = tokio::select! {
+        begun = begin(hub) => begun?,
+        () = stopped(&mut stop) => return Ok(()),
+    };
+    told(Told::Ready);
+    let (open, number, mut fails) = (BTreeMap::new(), 0, Fails::default());
+    let mut going = Going { machine: Sink::new(), archive, context, open, number, told };
+    loop {
+        let message = tokio::select! {
+            message = messages.next() => message,
+            () = stopped(&mut stop) => return Ok(()),
+        };
+        match message {
+            Some(Ok(message)) => {
+                fails = Fails::default();
+                going.take(message).await;
+            }
+            Some(Err(error)) if fails.again(now().ns) => return Err(refused(&error)),
+            // The stream is looked for again: a node may have gone.
+            Some(Err(_)) => tokio::time::sleep(Duration::from_millis(200)).await,
+            None => return Err(refused(&"there are no more")),
+        }
+    }
+}
+
+fn refused(why: &dyn std::fmt::Display) -> FleetError {
+    FleetError::refused("results", why)
+}
+
+/// Comes to the hub, and has what is new in the stream of results.
+async fn begin(hub: &Hub) -> Result<(Context, pull::Stream), FleetError> {
     let file = hub.part(Role::Sink);
     let letter = Letter::read(&file, None)?;
     let way = Way { letter: &letter, file: &file, hubs: &[], plaintext: true };
@@ -119,27 +174,12 @@ pub async fn go_on(
         max_ack_pending: UNDER_WAY,
         ..pull::Config::default()
     };
-    let refused = |error: &dyn std::fmt::Display| FleetError::refused("results", error);
     let stream = context.get_stream(RESULTS).await.map_err(|error| refused(&error))?;
     let consumer =
         stream.get_or_create_consumer(NAME, config).await.map_err(|error| refused(&error))?;
     let messages = consumer.stream().max_messages_per_batch(AT_ONCE).messages().await;
-    let mut messages = messages.map_err(|error| refused(&error))?;
-    told(Told::Ready);
-    let (open, number) = (BTreeMap::new(), 0);
-    let mut going = Going { machine: Sink::new(), archive, context, open, number, told };
-    loop {
-        let message = tokio::select! {
-            message = messages.next() => message,
-            () = stopped(&mut stop) => return Ok(()),
-        };
-        match message {
-            Some(Ok(message)) => going.take(message).await,
-            // The stream is looked for again: a node may have gone.
-            Some(Err(_)) => tokio::time::sleep(Duration::from_millis(200)).await,
-            None => return Err(refused(&"there are no more")),
-        }
-    }
+    let messages = messages.map_err(|error| refused(&error))?;
+    Ok((context, messages))
 }
 
 impl Going<'_> {
@@ -233,4 +273,22 @@ async fn again(message: &Message) {
         false => AckKind::Nak(Some(Duration::from_nanos(AGAIN_NS))),
     };
     let _ = message.ack_with(kind).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_that_go_on_end_it_and_those_that_pass_do_not() {
+        let mut fails = Fails::default();
+        let s = 1_000_000_000;
+        for (at_s, is_over) in [(0, false), (1, false), (29, false), (30, true), (31, true)] {
+            assert_eq!(fails.again(at_s * s), is_over, "{at_s}");
+        }
+        // The next time that a node goes.
+        for (at_s, is_over) in [(100, false), (129, false), (159, true)] {
+            assert_eq!(fails.again(at_s * s), is_over, "{at_s}");
+        }
+    }
 }

@@ -4,6 +4,7 @@
 mod known;
 mod list;
 mod meshes;
+mod silence;
 pub(crate) mod visits;
 
 pub(crate) use known::Asked;
@@ -25,6 +26,7 @@ use crate::rights::{ANSWERED, ASK, Role};
 use async_nats::{Client, Subscriber};
 use futures_util::StreamExt;
 use list::List;
+use silence::Silence;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -60,6 +62,8 @@ pub enum Told {
     Ready,
     /// It leads from now on, or no more.
     Leads(bool),
+    /// The broker has not answered for a while, or does again.
+    Silent(bool),
     /// How it stands, every 10 s while it leads.
     Stands {
         /// Its lead.
@@ -135,6 +139,7 @@ struct Going<'a> {
     stood_ns: Option<u64>,
     /// Whether it leads, or reads what there is once more.
     leads: bool,
+    silence: Silence,
     says: UnboundedSender<Answered>,
     told: &'a mut dyn FnMut(Told),
 }
@@ -181,6 +186,7 @@ pub async fn go_on(
         asked: (0, 0),
         stood_ns: None,
         leads: false,
+        silence: Silence::default(),
         says,
         told,
     };
@@ -319,6 +325,9 @@ impl Going<'_> {
             let (grants, asked_ns) = self.asked;
             let took_ns = now().ns.saturating_sub(asked_ns);
             (self.told)(Told::Answered { grants, took_ns, came: came.is_ok() });
+        }
+        if let Some(is_silent) = self.silence.heard(&event, now().ns) {
+            (self.told)(Told::Silent(is_silent));
         }
         for action in self.machine.step(event, now(), &mut self.meshes) {
             self.act(action).await;

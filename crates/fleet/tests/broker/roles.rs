@@ -62,6 +62,7 @@ fn coordinate(folder: &Path) -> ! {
 fn say(what: Told) {
     match what {
         Told::Leads(leads) => println!("leads {leads}"),
+        Told::Silent(silent) => println!("silent {silent}"),
         Told::Answered { grants, took_ns, came } => println!("answered {grants} {took_ns} {came}"),
         Told::Came { outcome: Outcome::GivenUp { why, .. }, .. } => println!("given-up {why}"),
         Told::NoMesh { why, .. } => println!("no-mesh {why}"),

@@ -177,6 +177,11 @@ fn of_coordinator(told: &OfCoordinator) -> Option<String> {
         | OfCoordinator::Answered { .. } => return None,
         OfCoordinator::Leads(true) => "This coordinator leads.".to_owned(),
         OfCoordinator::Leads(false) => "This coordinator leads no more.".to_owned(),
+        OfCoordinator::Silent(true) => {
+            "The broker does not answer: most nodes of the hub are gone, or its streams are."
+                .to_owned()
+        }
+        OfCoordinator::Silent(false) => "The broker answers again.".to_owned(),
         OfCoordinator::Came { work, outcome } => {
             let path = format!("{} to {} ({})", work.from, work.to, work.plan.name);
             match outcome {

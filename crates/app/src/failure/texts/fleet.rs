@@ -64,7 +64,9 @@ SITE/HOST, in small letters; paths that leave a site can share a link.",
         text: "\
 The hub is there and does not do what it was asked for: it has lost most of its
 nodes, its disk is full, or another program made streams of the same names. What
-nats-server says is on the standard error of `fleet hub run`.",
+nats-server answered stands in the error. `fleet hub run` says on its standard
+error when the broker does not answer, and when a nats-server ends, with the
+last fault that this one told.",
     },
     Topic {
         name: "E608",

@@ -22,7 +22,8 @@ impl Coordinator {
         let Some(Flight { batch, grants, asked_ns, .. }) = self.flight.take() else { return };
         match self.lead {
             Lead::Taking => {
-                self.lead = Lead::Learning { number: 0, ask_ns: 0, first: true };
+                let since_ns = asked_ns;
+                self.lead = Lead::Learning { number: 0, ask_ns: 0, first: true, since_ns };
             }
             Lead::Leading => {}
             // It went while the batch was on its way.
@@ -54,7 +55,8 @@ impl Coordinator {
                 let unknown = grants.into_iter().map(|(_, id, again)| (id, again, asked_ns));
                 self.unknown.extend(unknown);
                 self.over.extend(over);
-                self.lead = Lead::Learning { number: 0, ask_ns: 0, first: false };
+                let since_ns = asked_ns;
+                self.lead = Lead::Learning { number: 0, ask_ns: 0, first: false, since_ns };
             }
             Lead::Standby { .. } | Lead::Learning { .. } => {}
         }

@@ -48,8 +48,10 @@ pub(super) enum Lead {
         number: u64,
         /// When to ask again, in ns.
         ask_ns: u64,
-        /// Whether this is the first time in this lead.
+        /// Whether it is still to be told that it leads.
         first: bool,
+        /// Since when the broker may have said nothing, in ns.
+        since_ns: u64,
     },
     /// It leads.
     Leading,
@@ -171,11 +173,17 @@ impl Coordinator {
         }
     }
 
-    /// The broker did not answer: it is asked again in a while.
-    pub(super) fn list_later(&mut self, out: &Out<'_>) {
-        if let Lead::Learning { number, ask_ns, .. } = &mut self.lead {
+    /// The broker did not answer: it is asked again in a while. After a time it leads no more for
+    /// whoever looks, as another one may.
+    pub(super) fn list_later(&mut self, out: &mut Out<'_>) {
+        let now_ns = out.now.ns;
+        if let Lead::Learning { number, ask_ns, first, since_ns } = &mut self.lead {
             *number = 0;
-            *ask_ns = out.now.ns.saturating_add(RETRY_NS);
+            *ask_ns = now_ns.saturating_add(RETRY_NS);
+            if !*first && now_ns.saturating_sub(*since_ns) >= LEADER_NS {
+                *first = true;
+                out.actions.push(Action::Leads(false));
+            }
         }
     }
 

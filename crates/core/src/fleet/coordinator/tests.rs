@@ -267,6 +267,23 @@ fn a_word_of_the_leader_that_is_lost_costs_it_nothing() {
 }
 
 #[test]
+fn a_leader_whose_broker_is_silent_leads_no_more_until_it_answers() {
+    let (mut desk, actions) = leading(vec![], vec![]);
+    let (number, _) = batch(&actions);
+    let unknown = Event::Committed { number, came: Err(NotCommitted::Unknown) };
+    let mut asked = desk.step(unknown, 102);
+    for (s, is_told) in [(103, false), (107, true), (110, false)] {
+        let silent = Event::Listed { number: list(&asked), entries: None };
+        let actions = desk.step(silent, s);
+        assert_eq!(actions.contains(&Action::Leads(false)), is_told, "{s}: {actions:?}");
+        asked = desk.step(Event::Time, s + 1);
+    }
+    let entries = Some(vec![desk.leader("me")]);
+    let actions = desk.step(Event::Listed { number: list(&asked), entries }, 112);
+    assert!(desk.machine.leads() && actions.contains(&Action::Leads(true)), "{actions:?}");
+}
+
+#[test]
 fn a_batch_of_which_nobody_knows_is_looked_up() {
     let (mut desk, actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
     let (number, batch) = batch(&actions);
