@@ -24,6 +24,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// At every how many of these it is asked how the agents do, and whether it is applied still.
 const LOOKS: u64 = 10;
 
+/// Most bytes of a message to the broker: those that nats-server takes if nothing else is said.
+const MESSAGE_BYTES_MAX: usize = 1 << 20;
+
 /// How a fleet does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Status {
@@ -40,10 +43,23 @@ pub struct Status {
 /// Has a mesh plan applied, in place of one of that name.
 ///
 /// # Errors
-/// If the hub is not there or refuses.
+/// If it is longer than a message may be, or the hub is not there or refuses.
 pub async fn apply(file: &Path, name: &str, applied: &Applied) -> Result<(), FleetError> {
+    meshes(file).await?.put(&key_of(name), message(name, applied)?).await
+}
+
+/// A mesh plan as the broker has it.
+fn message(name: &str, applied: &Applied) -> Result<Vec<u8>, FleetError> {
     let text = serde_json::to_vec(applied).map_err(|e| FleetError::refused(name, e))?;
-    meshes(file).await?.put(&key_of(name), text).await
+    if text.len() > MESSAGE_BYTES_MAX {
+        let bytes = text.len();
+        let why = format!(
+            "with the plans that it names it is a message of {bytes} bytes, and \
+             {MESSAGE_BYTES_MAX} are the most"
+        );
+        return Err(FleetError::refused(name, why));
+    }
+    Ok(text)
 }
 
 /// Has a mesh plan applied no more, nor any run of it by [`once()`].
@@ -88,6 +104,7 @@ pub async fn once(
     v6gap_sys::entropy::random(&mut random)?;
     let name = once::called(name, random);
     let table = applied.timetable(now().wall).map_err(|why| FleetError::refused(&name, why))?;
+    let text = message(&name, applied)?;
     let waiting = Waiting::new(table.works());
     let letter = Letter::read(file, None)?;
     let client = connect(&Way { letter: &letter, file, hubs: &[], plaintext: true }).await?;
@@ -96,7 +113,6 @@ pub async fn once(
     // What was there before is told by what changes, not by a clock.
     let (visits, missed) = visits::with_missed(&state).await?;
     let before = (visits.into_iter().collect(), missed.into_iter().collect());
-    let text = serde_json::to_vec(applied).map_err(|e| FleetError::refused(&name, e))?;
     let key = key_of(&name);
     meshes.put(&key, text).await?;
     let looks =
@@ -222,4 +238,24 @@ pub async fn status(file: &Path) -> Result<Status, FleetError> {
         }
     }
     Ok(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// What docs/mesh.md says of how many hosts there is room for.
+    #[test]
+    fn a_mesh_plan_of_too_many_hosts_is_refused_with_the_limit() {
+        let sent = |hosts: u32| {
+            let hosts = (0..hosts).map(|number| format!("[hosts.\"rome/{number:05}\"]\n"));
+            let applied =
+                Applied { v6gap: 1, mesh: hosts.collect(), plans: BTreeMap::new(), afresh: false };
+            message("big", &applied)
+        };
+        assert!(sent(40_000).is_ok());
+        let why = sent(50_000).unwrap_err().to_string();
+        assert!(why.starts_with("the hub refuses big: ") && why.contains("1048576"), "{why}");
+    }
 }

@@ -108,8 +108,8 @@ fn makes() -> Vec<String> {
     let create = |stream: &&str| format!("{API}.STREAM.CREATE.{stream}");
     let info = |stream: &&str| format!("{API}.STREAM.INFO.{stream}");
     let all = ["RESULTS", "ACKS", "KV_grants", "KV_meshes", "KV_state"];
-    let update = format!("{API}.STREAM.UPDATE.RESULTS");
-    all.iter().flat_map(|stream| [create(stream), info(stream)]).chain([update]).collect()
+    let updates = ["RESULTS", "KV_state"].map(|stream| format!("{API}.STREAM.UPDATE.{stream}"));
+    all.iter().flat_map(|stream| [create(stream), info(stream)]).chain(updates).collect()
 }
 
 /// Having what is new in a stream, by a consumer.

@@ -18,6 +18,9 @@ const RESULTS_BYTES_MAX: i64 = 5_000_000_000;
 /// How long a result waits for a sink; after it, its agent sends it again.
 const RESULTS_AGE_MAX: Duration = Duration::from_secs(7 * 86_400);
 
+/// How long the last visit of a path is kept: twice as long as there may be between two.
+const VISITS_AGE_MAX: Duration = Duration::from_secs(62 * 86_400);
+
 /// How often it is tried to make a stream while a hub of three nodes finds itself, and how long is
 /// waited between.
 const TRIES: u32 = 60;
@@ -63,7 +66,7 @@ async fn made(context: &Context, config: &Config) -> Result<Stream, FleetError> 
 
 /// Changes what may be another in a stream that has messages already.
 async fn changed(context: &Context, found: Config, wanted: &Config) -> Result<Config, FleetError> {
-    let config = Config { no_ack: wanted.no_ack, ..found };
+    let config = Config { no_ack: wanted.no_ack, max_age: wanted.max_age, ..found };
     match context.update_stream(config).await {
         Ok(info) => Ok(info.config),
         Err(error) => Err(FleetError::refused(&format!("the stream {}", wanted.name), error)),
@@ -78,6 +81,7 @@ fn fits(found: &Config, wanted: &Config) -> bool {
         && found.allow_direct == wanted.allow_direct
         && found.retention == wanted.retention
         && found.no_ack == wanted.no_ack
+        && found.max_age == wanted.max_age
         // What is not limited is told as -1.
         && found.max_messages_per_subject.max(0) == wanted.max_messages_per_subject
 }
@@ -100,7 +104,8 @@ fn all(replicas: usize) -> [Config; 5] {
             ..bucket(GRANTS, replicas)
         },
         bucket(MESHES, replicas),
-        bucket(STATE, replicas),
+        // Paths that are measured no more would be kept for ever.
+        Config { max_age: VISITS_AGE_MAX, ..bucket(STATE, replicas) },
         Config {
             max_bytes: RESULTS_BYTES_MAX,
             max_age: RESULTS_AGE_MAX,
@@ -159,6 +164,9 @@ mod tests {
             assert_eq!((stream.num_replicas, stream.discard), (3, DiscardPolicy::New));
         }
         assert!(fits(&grants, &grants) && !fits(&meshes, &grants));
+        let days = |stream: &Config| stream.max_age.as_secs() / 86_400;
+        assert_eq!([&grants, &meshes, &state, &results].map(days), [0, 0, 62, 7]);
+        assert!(!fits(&Config { max_age: Duration::ZERO, ..state.clone() }, &state));
     }
 
     #[test]
