@@ -59,7 +59,7 @@ impl Role {
         let inbox = format!("_INBOX.{}.>", self.word());
         let (publish, subscribe) = match self {
             Role::Agent => (
-                own(&["v6gap.hb.OWN", "v6gap.live.OWN", "v6gap.rep.OWN.>", "v6gap.res.OWN.>"]),
+                own(&["v6gap.hb.OWN", "v6gap.rep.OWN.>", "v6gap.res.OWN.>"]),
                 own(&["v6gap.cmd.OWN", "v6gap.ack.OWN"]),
             ),
             Role::Coordinator => (
@@ -86,7 +86,7 @@ impl Role {
             Role::Operator => (
                 own(&["$KV.meshes.>", "v6gap.ask.>"])
                     .into_iter()
-                    .chain(reads(&["KV_grants", "KV_meshes", "KV_state", "RESULTS", "ACKS"]))
+                    .chain(reads(&["KV_grants", "KV_meshes", "KV_state", "RESULTS"]))
                     .collect(),
                 vec![inbox],
             ),
@@ -102,12 +102,12 @@ fn reads(streams: &[&str]) -> Vec<String> {
     streams.iter().flat_map(of).chain([format!("{API}.INFO")]).collect()
 }
 
-/// Making the streams of the fleet if they are not there, and changing those that an earlier version
-/// made otherwise. Nobody may delete one.
+/// Making the streams of the fleet if they are not there, and changing those that an earlier
+/// version made otherwise. Nobody may delete one.
 fn makes() -> Vec<String> {
     let create = |stream: &&str| format!("{API}.STREAM.CREATE.{stream}");
     let info = |stream: &&str| format!("{API}.STREAM.INFO.{stream}");
-    let all = ["RESULTS", "ACKS", "KV_grants", "KV_meshes", "KV_state"];
+    let all = ["RESULTS", "KV_grants", "KV_meshes", "KV_state"];
     let updates = ["RESULTS", "KV_state"].map(|stream| format!("{API}.STREAM.UPDATE.{stream}"));
     all.iter().flat_map(|stream| [create(stream), info(stream)]).chain(updates).collect()
 }
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn an_agent_has_no_right_beyond_its_own_subjects() {
         let Template { publish, subscribe } = Role::Agent.template();
-        assert_eq!(publish.len(), 4);
+        assert_eq!(publish.len(), 3);
         for subject in publish.iter().chain(&subscribe) {
             assert!(subject.contains(OWN), "{subject}");
             assert!(!subject.contains("$JS") && !subject.contains("$KV"), "{subject}");

@@ -16,16 +16,10 @@ pub const STATE: &str = "state";
 pub const RESULTS: &str = "RESULTS";
 /// What the stream of results holds.
 pub const RESULTS_SUBJECTS: &str = "v6gap.res.>";
-/// Stream of what the archive has, one message a subject.
-pub const ACKS: &str = "ACKS";
-/// What the stream of acks holds.
-pub const ACKS_SUBJECTS: &str = "v6gap.ack.>";
 /// All heartbeats.
 pub const HEARTBEATS: &str = "v6gap.hb.*.*";
 /// All replies.
 pub const REPLIES: &str = "v6gap.rep.*.*.*";
-/// All progress.
-pub const LIVES: &str = "v6gap.live.*.*";
 
 fn of(kind: &str, host: &HostName) -> String {
     format!("v6gap.{kind}.{}.{}", host.site(), host.host())
@@ -45,11 +39,6 @@ pub fn command(host: &HostName) -> String {
 /// proves who answered, and it passes leaf nodes, which `allow_responses` does not.
 pub fn reply(host: &HostName, number: u64) -> String {
     format!("{}.{number}", of("rep", host))
-}
-
-/// Where a host says how far it is.
-pub fn live(host: &HostName) -> String {
-    of("live", host)
 }
 
 /// Where a host sends a part of a run that begins at `at` bytes of its journal.
@@ -87,21 +76,11 @@ pub fn agent(host: &HostName) -> Rights {
     Rights {
         publish: [
             heartbeat(host),
-            live(host),
             format!("{}.>", of("rep", host)),
             format!("{}.>", of("res", host)),
         ]
         .into(),
         subscribe: [command(host), ack(host)].into(),
-    }
-}
-
-/// Rights of the leaf node of a site: those of all its hosts.
-pub fn site(site: &str) -> Rights {
-    let all = |kind: &str| format!("v6gap.{kind}.{site}.>");
-    Rights {
-        publish: [all("hb"), all("live"), all("rep"), all("res")].into(),
-        subscribe: [all("cmd"), all("ack"), format!("_INBOX.{site}.>")].into(),
     }
 }
 
@@ -113,14 +92,9 @@ mod tests {
     fn a_subject_says_whose_it_is() {
         let name: HostName = "rome/lab-a".parse().unwrap();
         let run = RunId::from_bits(0);
-        for subject in [
-            heartbeat(&name),
-            command(&name),
-            reply(&name, 7),
-            live(&name),
-            result(&name, &run, 0),
-            ack(&name),
-        ] {
+        for subject in
+            [heartbeat(&name), command(&name), reply(&name, 7), result(&name, &run, 0), ack(&name)]
+        {
             assert_eq!(host(&subject), Some(name.clone()), "{subject}");
         }
         assert_eq!(reply(&name, 7), "v6gap.rep.rome.lab-a.7");

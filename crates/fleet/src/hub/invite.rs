@@ -110,8 +110,8 @@ impl Hub {
         Ok((letter, invited))
     }
 
-    /// [`Hub::invite`], with the credentials in a new file that its owner alone may read. The file is
-    /// made first: credentials of an agent that is on the list would be lost without one.
+    /// [`Hub::invite`], with the credentials in a new file that its owner alone may read. The file
+    /// is made first: credentials of an agent that is on the list would be lost without one.
     ///
     /// # Errors
     /// As [`Hub::invite`]; also if there is something of that name.

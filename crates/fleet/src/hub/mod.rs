@@ -111,8 +111,8 @@ impl Hub {
         Ok(())
     }
 
-    /// [`Hub::configure`], if others are let in no more than a node was told: the list may have come
-    /// here from the host of another node.
+    /// [`Hub::configure`], if others are let in no more than a node was told: the list may have
+    /// come here from the host of another node.
     ///
     /// # Errors
     /// If the list cannot be read or the configurations cannot be written.

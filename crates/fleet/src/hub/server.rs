@@ -28,8 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is looked whether the configuration is another one.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Oldest one that takes several grants at once and traces a message only where whoever sends it may
-/// write.
+/// Oldest one that takes several grants at once and traces a message only where whoever sends it
+/// may write.
 const OLDEST: (u32, u32, u32) = (2, 12, 6);
 
 /// What a server's process did.

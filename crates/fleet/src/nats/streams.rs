@@ -1,4 +1,4 @@
-//! Streams of a fleet: five, however many hosts it has.
+//! Streams of a fleet: four, however many hosts it has.
 //!
 //! Whoever of the hub comes first makes them. One that is there and is not as it should be is
 //! changed, or refused if it cannot be: grants without atomic batches would be no grants.
@@ -8,9 +8,7 @@ use async_nats::Client;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, Context};
 use std::time::Duration;
-use v6gap_core::fleet::subject::{
-    ACKS, ACKS_SUBJECTS, GRANTS, MESHES, RESULTS, RESULTS_SUBJECTS, STATE,
-};
+use v6gap_core::fleet::subject::{GRANTS, MESHES, RESULTS, RESULTS_SUBJECTS, STATE};
 
 /// Most that the stream of results holds, in bytes; what does not fit stays with its agents.
 const RESULTS_BYTES_MAX: i64 = 5_000_000_000;
@@ -86,15 +84,7 @@ fn fits(found: &Config, wanted: &Config) -> bool {
         && found.max_messages_per_subject.max(0) == wanted.max_messages_per_subject
 }
 
-fn all(replicas: usize) -> [Config; 5] {
-    let plain = |name: &str, subject: &str| Config {
-        name: name.to_owned(),
-        subjects: vec![subject.to_owned()],
-        storage: StorageType::File,
-        num_replicas: replicas,
-        discard: DiscardPolicy::New,
-        ..Config::default()
-    };
+fn all(replicas: usize) -> [Config; 4] {
     [
         Config {
             allow_atomic_publish: true,
@@ -107,6 +97,11 @@ fn all(replicas: usize) -> [Config; 5] {
         // Paths that are measured no more would be kept for ever.
         Config { max_age: VISITS_AGE_MAX, ..bucket(STATE, replicas) },
         Config {
+            name: RESULTS.to_owned(),
+            subjects: vec![RESULTS_SUBJECTS.to_owned()],
+            storage: StorageType::File,
+            num_replicas: replicas,
+            discard: DiscardPolicy::New,
             max_bytes: RESULTS_BYTES_MAX,
             max_age: RESULTS_AGE_MAX,
             // Who sends a message says where its answer goes, and the server writes it there with
@@ -114,9 +109,8 @@ fn all(replicas: usize) -> [Config; 5] {
             no_ack: true,
             // What the sink has is gone from here.
             retention: RetentionPolicy::WorkQueue,
-            ..plain(RESULTS, RESULTS_SUBJECTS)
+            ..Config::default()
         },
-        Config { max_messages_per_subject: 1, ..plain(ACKS, ACKS_SUBJECTS) },
     ]
 }
 
@@ -153,14 +147,14 @@ mod tests {
 
     #[test]
     fn grants_are_atomic_live_for_a_time_and_are_read_at_the_leader() {
-        let [grants, meshes, state, results, acks] = all(3);
+        let [grants, meshes, state, results] = all(3);
         assert_eq!(
             (grants.name.as_str(), grants.subjects[0].as_str()),
             ("KV_grants", "$KV.grants.>")
         );
         assert!(grants.allow_atomic_publish && grants.allow_message_ttl && !grants.allow_direct);
         assert!(grants.first_sequence.is_some_and(|first| first > 1_700_000_000_000));
-        for stream in [&grants, &meshes, &state, &results, &acks] {
+        for stream in [&grants, &meshes, &state, &results] {
             assert_eq!((stream.num_replicas, stream.discard), (3, DiscardPolicy::New));
         }
         assert!(fits(&grants, &grants) && !fits(&meshes, &grants));
@@ -170,8 +164,8 @@ mod tests {
     }
 
     #[test]
-    fn results_go_when_the_sink_has_them_and_acks_keep_the_last() {
-        let [.., results, acks] = all(1);
+    fn results_go_when_the_sink_has_them_and_are_not_acknowledged() {
+        let [.., results] = all(1);
         assert_eq!(results.retention, RetentionPolicy::WorkQueue);
         assert_eq!(
             (results.subjects[0].as_str(), results.max_bytes),
@@ -179,6 +173,5 @@ mod tests {
         );
         assert!(results.no_ack, "an agent would have answers written where it likes");
         assert!(!fits(&Config { no_ack: false, ..results.clone() }, &results));
-        assert_eq!((acks.subjects[0].as_str(), acks.max_messages_per_subject), ("v6gap.ack.>", 1));
     }
 }

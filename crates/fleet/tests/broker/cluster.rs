@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use v6gap_core::fleet::subject::{ACKS, RESULTS};
+use v6gap_core::fleet::subject::RESULTS;
 use v6gap_fleet::hub::config::{ENVIRONMENT, Places};
 use v6gap_fleet::hub::{Hub, nodes};
 use v6gap_fleet::nats::connect::{Way, connect};
@@ -35,7 +35,7 @@ const AGAIN: Duration = Duration::from_millis(50);
 pub const GRANTS: &str = "KV_grants";
 
 /// All streams of a fleet.
-const STREAMS: [&str; 5] = [GRANTS, "KV_meshes", "KV_state", RESULTS, ACKS];
+const STREAMS: [&str; 4] = [GRANTS, "KV_meshes", "KV_state", RESULTS];
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 

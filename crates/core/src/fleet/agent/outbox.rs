@@ -13,8 +13,8 @@ use alloc::vec::Vec;
 /// Most bytes of a journal in one message.
 pub(super) const PART_BYTES: u64 = 512 * 1024;
 
-/// How long is waited for the archive before a run is sent again, in ns. Doubles up to [`DOUBLINGS`]
-/// times.
+/// How long is waited for the archive before a run is sent again, in ns. Doubles up to
+/// [`DOUBLINGS`] times.
 const AGAIN_NS: u64 = 150 * SECOND_NS;
 
 const DOUBLINGS: u32 = 5;

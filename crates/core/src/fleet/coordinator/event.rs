@@ -71,7 +71,7 @@ pub enum Action {
         /// How it came out.
         outcome: Outcome,
     },
-    /// Tell whoever looks: this coordinator leads from now on, or no more. It may lead again without
-    /// having lost the lead, if it was the broker that did not answer.
+    /// Tell whoever looks: this coordinator leads from now on, or no more. It may lead again
+    /// without having lost the lead, if it was the broker that did not answer.
     Leads(bool),
 }
