@@ -10,7 +10,7 @@ use v6gap_core::record::RunId;
 use v6gap_fleet::sink::Archive;
 use v6gap_store::Store;
 
-/// How long results may take to the archive: what was not acknowledged is sent again after 150 s,
+/// How long results may take to the archive: what was not acknowledged is sent again after 30 s,
 /// and then after twice that.
 const PATIENCE: Duration = Duration::from_secs(600);
 

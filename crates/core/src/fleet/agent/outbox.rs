@@ -15,9 +15,9 @@ pub(super) const PART_BYTES: u64 = 512 * 1024;
 
 /// How long is waited for the archive before a run is sent again, in ns. Doubles up to
 /// [`DOUBLINGS`] times.
-const AGAIN_NS: u64 = 150 * SECOND_NS;
+const AGAIN_NS: u64 = 30 * SECOND_NS;
 
-const DOUBLINGS: u32 = 5;
+const DOUBLINGS: u32 = 7;
 
 /// How long is waited before a part is sent again that could not be sent, in ns.
 const REFUSED_NS: u64 = 10 * SECOND_NS;

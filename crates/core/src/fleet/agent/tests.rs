@@ -261,8 +261,8 @@ fn a_run_is_sent_until_the_archive_has_it() {
     assert_eq!(sends(&agent.step(published(part), now(11))), Some((part, 7)));
     assert_eq!(sends(&agent.step(published(part + 7), now(12))), None);
     // All of it was sent, and lost.
-    assert_eq!(sends(&agent.step(Event::Time, now(161))), None);
-    assert_eq!(sends(&agent.step(Event::Time, now(162))), Some((0, part)));
+    assert_eq!(sends(&agent.step(Event::Time, now(41))), None);
+    assert_eq!(sends(&agent.step(Event::Time, now(42))), Some((0, part)));
     let ack = |bytes| {
         let runs = vec![RunHeld { run: run.clone(), bytes }];
         Event::Ack(Ack { version: 1, to: "rome/a".parse().unwrap(), runs })
