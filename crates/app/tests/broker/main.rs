@@ -188,7 +188,7 @@ fn given_up(sandbox: &Sandbox, agent: &mut Running) {
     agent.until_said("Idle.");
     let once = sandbox.run("fleet run mesh.toml --creds hub/operator.creds").ended(4).out;
     assert!(once.contains("Not measured: rome/a to oslo/b (smoke.toml): "), "{once}");
-    assert!(once.contains("limits"), "{once}");
+    assert!(once.contains("oslo/b: its owner does not allow it: rome/a is not one"), "{once}");
     agent.kill();
     *agent = go_on(sandbox, "oslo", "");
     agent.until_said("Idle.");
