@@ -50,6 +50,7 @@ pub fn all(server: &Path) {
     block_on(async {
         let broker = client(&all_rights).await;
         let replies = broker.subscribe("v6gap.rep.oslo.b.*").await.unwrap();
+        let mut heartbeats = broker.subscribe("v6gap.hb.oslo.b").await.unwrap();
         broker.flush().await.unwrap();
         let keys = Keys::read(&cluster.hub.folder).unwrap();
         let writer = Writer { jobs: keys.jobs, seals: keys.seals };
@@ -61,9 +62,8 @@ pub fn all(server: &Path) {
         let mut told = |what| drop(says.send(what));
         let mut goes_on = pin!(agent::go_on(&options, files, fake, &mut told, stop));
         let tried = async {
-            // An agent says what it does once it takes jobs.
-            let takes_jobs = async { while !matches!(hears.recv().await, Some(Told::Does(_))) {} };
-            in_time("an agent that takes jobs", takes_jobs).await;
+            // An agent says what it does once it takes jobs, behind what it wants to hear.
+            in_time("an agent that takes jobs", heartbeats.next()).await.unwrap();
             attacker.forges(&cluster, &mut hears).await;
             assert_eq!(world.begun(), 0, "it obeyed");
             attacker.repeats(&world).await;
