@@ -146,6 +146,11 @@ impl Chromium {
         self.call(Some(&tab.session), "Emulation.setDeviceMetricsOverride", size);
     }
 
+    /// Leaves the page, which asks for nothing any more then.
+    pub fn leave(&mut self, tab: &Tab) {
+        self.call(Some(&tab.session), "Page.navigate", json!({"url": "about:blank"}));
+    }
+
     pub fn reload(&mut self, tab: &Tab) {
         self.call(Some(&tab.session), "Page.reload", json!({}));
     }

@@ -28,7 +28,8 @@ pub fn scene<'a>(home: &'a Path, web: &mut Beside, mut browser: Chromium) -> Sce
 
 /// No request left the page; what follows has another server.
 pub fn end(scene: Scene<'_>) -> Chromium {
-    let Scene { mut browser, base, .. } = scene;
+    let Scene { mut browser, base, tab, .. } = scene;
+    browser.leave(&tab);
     let own = |url: &&String| ["data:", "about:", &base].iter().any(|own| url.starts_with(own));
     let others: Vec<&String> = browser.asked.iter().filter(|url| !own(url)).collect();
     assert!(others.is_empty(), "{others:?}");
