@@ -146,7 +146,7 @@ fn by_sites(sites: &Sites, metric: Option<Metric>, links: &Links<'_>) -> Markup 
                     tr {
                         @for head in ["Sites", "Answer", "Worse", "Better", "Same", "Can't tell",
                             "Stale", "The worst by"] {
-                            th scope="col" { (head) }
+                            th.wide scope="col" { (head) }
                         }
                     }
                 }
