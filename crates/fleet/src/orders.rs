@@ -95,7 +95,7 @@ impl Reader {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use v6gap_core::fleet::id::{JobId, Nonce, Token};
     use v6gap_core::fleet::message::{Peer, Prepare, Role, Start};
@@ -116,7 +116,8 @@ mod tests {
         Both { writer, reader: Reader { jobs, seals, own }, own: public }
     }
 
-    fn prepare() -> Command {
+    /// An order to rome/a.
+    pub(crate) fn prepare() -> Command {
         let prepare = Prepare {
             job: JobId::from_bits(1),
             token: Token(7),

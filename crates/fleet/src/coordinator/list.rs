@@ -72,27 +72,9 @@ pub(super) fn not_given(command: &Command, why: String) -> Option<Reply> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::orders::tests::prepare;
     use nkeys::{KeyPair, XKey};
-    use v6gap_core::fleet::id::{JobId, Token, Word};
-    use v6gap_core::fleet::message::{Peer, Prepare, Role};
-
-    fn prepare() -> Command {
-        let prepare = Prepare {
-            job: JobId::from_bits(1),
-            token: Token(7),
-            attempt: 0,
-            role: Role::Client,
-            peer: Peer { name: "oslo/b".parse().unwrap(), addresses: Vec::new() },
-            port: None,
-            word: Word::from_bits([1, 2, 3]),
-            longest_ns: 1,
-            plan: String::new(),
-            needs: Vec::new(),
-            continued: None,
-        };
-        let order = Order::Prepare(Box::new(prepare));
-        Command { version: 1, to: "rome/a".parse().unwrap(), number: 3, order }
-    }
+    use v6gap_core::fleet::id::Token;
 
     #[test]
     fn a_list_that_cannot_be_read_changes_nothing_and_is_told_once() {
@@ -130,7 +112,7 @@ mod tests {
         let why = List::default().written(&prepare(), &writer).unwrap_err();
         assert!(why.contains("not invited here: copy agents.json"), "{why}");
         let reply = not_given(&prepare(), why.clone()).unwrap();
-        assert_eq!((reply.from.as_str(), reply.number, reply.token), ("rome/a", 3, Token(7)));
+        assert_eq!((reply.from.as_str(), reply.number, reply.token), ("rome/a", 1, Token(7)));
         let failure = Failure { why, lasting: false, measured: Measured::default() };
         assert_eq!(reply.answer, Answer::Failed(failure));
         let status = Command { order: Order::Status, ..prepare() };
