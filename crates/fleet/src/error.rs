@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use v6gap_store::StoreError;
 use v6gap_sys::Unavailable;
 
+/// Oldest nats-server that takes several grants at once and traces a message only where whoever
+/// sends it may write.
+pub(crate) const SERVER_MIN: (i64, i64, i64) = (2, 12, 6);
+
 /// Why something of a fleet could not be done.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -71,7 +75,8 @@ pub enum FleetError {
     #[error("{0} is beyond this host and does not encrypt")]
     Plain(String),
     /// A server that is too old for grants of several hosts at once.
-    #[error("the server at the hub is {0}; 2.12.6 is needed")]
+    #[error("the server at the hub is {0}; {major}.{minor}.{patch} is needed", major = SERVER_MIN.0,
+        minor = SERVER_MIN.1, patch = SERVER_MIN.2)]
     ServerOld(String),
     /// The server refuses what it was asked for.
     #[error("the hub refuses {what}: {why}")]

@@ -1,7 +1,7 @@
 //! nats-server, as a process beside this one.
 
 use super::config::{ENVIRONMENT, Places};
-use crate::error::FleetError;
+use crate::error::{FleetError, SERVER_MIN};
 use crate::now::stopped;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -28,10 +28,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is looked whether the configuration is another one.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Oldest one that takes several grants at once and traces a message only where whoever sends it
-/// may write.
-const OLDEST: (u32, u32, u32) = (2, 12, 6);
-
 /// What a server's process did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Did {
@@ -54,14 +50,14 @@ pub async fn check(program: &Path) -> Result<(), FleetError> {
     let said = said.map_err(|e| FleetError::NoServer(format!("{}: {e}", program.display())))?;
     let text = String::from_utf8_lossy(&said.stdout).trim().to_owned();
     match version(&text) {
-        Some(found) if found >= OLDEST => Ok(()),
+        Some(found) if found >= SERVER_MIN => Ok(()),
         Some(_) => Err(FleetError::ServerOld(text)),
         None => Err(FleetError::NoServer(format!("{} is another program", program.display()))),
     }
 }
 
 /// Of a text such as `nats-server: v2.15.1`.
-fn version(text: &str) -> Option<(u32, u32, u32)> {
+fn version(text: &str) -> Option<(i64, i64, i64)> {
     let mut parts = text.strip_prefix("nats-server: v")?.split(['.', '-']);
     let mut part = || parts.next()?.parse().ok();
     Some((part()?, part()?, part()?))
@@ -171,7 +167,7 @@ mod tests {
         assert_eq!(version("nats-server: v2.15.1"), Some((2, 15, 1)));
         assert_eq!(version("nats-server: v2.15.0-RC.1"), Some((2, 15, 0)));
         for old in ["nats-server: v2.9.10", "nats-server: v2.12.5"] {
-            assert!(version(old).is_some_and(|found| found < OLDEST), "{old}");
+            assert!(version(old).is_some_and(|found| found < SERVER_MIN), "{old}");
         }
         for text in ["", "nats-server", "nats-server: 2.15.1", "nats-server: vx.1", "other: v2.15"]
         {

@@ -1,6 +1,6 @@
 //! Coming to a hub, and coming back to it.
 
-use crate::error::FleetError;
+use crate::error::{FleetError, SERVER_MIN};
 use crate::letter::Letter;
 use async_nats::{Client, ClientError, ConnectErrorKind, ConnectOptions, Event};
 use std::net::IpAddr;
@@ -19,10 +19,6 @@ const DOUBLED_MAX: usize = 6;
 
 /// Whoever is quiet for so long is asked whether it is there; twice without an answer it is gone.
 const QUIET: Duration = Duration::from_secs(20);
-
-/// Oldest server that takes several grants at once and traces a message only where whoever sends it
-/// may write.
-const SERVER_MIN: (i64, i64, i64) = (2, 12, 6);
 
 /// How a hub is come to.
 #[derive(Debug)]
