@@ -200,6 +200,7 @@ mod tests {
             longest_ns: 1,
             every_ns: 1,
             port: None,
+            failed: 0,
             continued: None,
         }
     }

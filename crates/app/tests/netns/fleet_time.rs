@@ -47,6 +47,9 @@ pub fn round(machines: &Machines, hubs: &mut [Running]) -> Round {
     machines.run("hub1", &format!("v6gap fleet apply round.toml {creds}"));
     until("a round of all paths", || (measured(hubs) == PATHS).then_some(()));
     let took_s = start.elapsed().as_secs_f64();
+    for line in lines(hubs).iter().filter(|line| line.contains(": failed")) {
+        figure("an attempt that failed", line);
+    }
     machines.run("hub1", &format!("v6gap fleet apply round.toml --remove {creds}"));
     Round { said_s, began_unix_ns, took_s }
 }
@@ -73,13 +76,15 @@ impl Round {
 /// How many paths coordinators say were measured in the round. One that was given up would be
 /// measured later, and none that is counted twice.
 fn measured(hubs: &mut [Running]) -> usize {
+    let lines = lines(hubs);
+    let of = |what: &str| lines.iter().filter(|line| line.contains(what)).count();
+    assert_eq!(of(": given up"), 0, "{lines:#?}");
+    of(": measured")
+}
+
+/// What coordinators say of paths in the round.
+fn lines(hubs: &mut [Running]) -> Vec<String> {
     let by = format!("({AGAIN}): ");
-    let mut count = 0;
-    for hub in hubs {
-        for line in hub.said().iter().filter(|line| line.contains(&by)) {
-            assert!(line.contains(": measured"), "{line}");
-            count += 1;
-        }
-    }
-    count
+    let all = hubs.iter_mut().flat_map(|hub| hub.said().to_vec());
+    all.filter(|line| line.contains(&by)).collect()
 }

@@ -14,7 +14,7 @@ use alloc::string::String;
 pub const STATES: [&str; 6] = ["idle", "ready", "measuring", "taken", "closed", "silent"];
 
 /// All ways in which a job comes out, as labels have them.
-pub const RESULTS: [&str; 3] = ["measured", "given-up", "lost"];
+pub const RESULTS: [&str; 4] = ["measured", "failed", "given-up", "lost"];
 
 /// A millisecond in ns.
 const MS_NS: u64 = SECOND_NS / 1_000;
@@ -136,6 +136,7 @@ impl Metrics {
     pub fn came(&mut self, outcome: &Outcome) {
         let result = match outcome {
             Outcome::Measured { .. } => "measured",
+            Outcome::Failed { .. } => "failed",
             Outcome::GivenUp { .. } => "given-up",
             Outcome::Lost => "lost",
         };

@@ -53,6 +53,8 @@ pub struct Work {
     pub every_ns: u64,
     /// Port of the far end; `None` is the program's own.
     pub port: Option<u16>,
+    /// Attempts of this round that failed.
+    pub failed: u32,
     /// The run to continue.
     pub continued: Option<RunId>,
 }
@@ -82,6 +84,15 @@ pub enum Outcome {
         /// The run at the client's.
         run: Option<RunId>,
     },
+    /// An attempt failed, and another one is to be made.
+    Failed {
+        /// What it failed by, in words.
+        why: String,
+        /// After how long the next one may begin, in ns.
+        again_ns: u64,
+        /// The run for that to continue.
+        run: Option<RunId>,
+    },
     /// All attempts of this round failed, or another would not come out otherwise.
     GivenUp {
         /// What the last one failed by, in words.
@@ -93,7 +104,7 @@ pub enum Outcome {
         /// The run that has what was measured nevertheless.
         run: Option<RunId>,
     },
-    /// This coordinator does not lead any more, so another one sees to it.
+    /// It was not granted, or this coordinator does not lead any more and another one sees to it.
     Lost,
 }
 

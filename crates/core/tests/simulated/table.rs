@@ -5,7 +5,7 @@ use v6gap_core::fleet::id::JobId;
 use v6gap_core::fleet::work::{Now, Outcome, Timetable, Work};
 
 pub struct Table {
-    works: Rc<Vec<Work>>,
+    works: Vec<Work>,
     /// When each is due, by true time; none while it is under way.
     due_ns: Vec<Option<u64>>,
     /// True time, which is set before each step.
@@ -14,7 +14,7 @@ pub struct Table {
 
 impl Table {
     pub fn new(works: &Rc<Vec<Work>>) -> Table {
-        Table { works: Rc::clone(works), due_ns: vec![Some(0); works.len()], now_ns: 0 }
+        Table { works: works.to_vec(), due_ns: vec![Some(0); works.len()], now_ns: 0 }
     }
 }
 
@@ -33,9 +33,12 @@ impl Timetable for Table {
         let at = self.works.iter().position(|other| other.key() == work.key());
         let at = at.expect("work that was never given came back");
         assert!(self.due_ns[at].is_none(), "work came back twice: {work:?}");
-        self.due_ns[at] = Some(match outcome {
-            Outcome::Measured { .. } | Outcome::GivenUp { .. } => self.now_ns + work.every_ns,
-            Outcome::Lost => self.now_ns,
-        });
+        let (failed, continued, after_ns) = match outcome {
+            Outcome::Measured { .. } | Outcome::GivenUp { .. } => (0, None, work.every_ns),
+            Outcome::Failed { again_ns, run, .. } => (work.failed + 1, run.clone(), *again_ns),
+            Outcome::Lost => (work.failed, work.continued.clone(), 0),
+        };
+        self.works[at] = Work { failed, continued, ..work.clone() };
+        self.due_ns[at] = Some(self.now_ns + after_ns);
     }
 }

@@ -111,6 +111,7 @@ fn works(random: &mut Random, hosts: &[HostName]) -> Vec<Work> {
             longest_ns: random.between(8, LONGEST / SECOND + 1) * SECOND,
             every_ns: EVERY,
             port: None,
+            failed: 0,
             continued: None,
         });
     };

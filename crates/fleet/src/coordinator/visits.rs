@@ -55,8 +55,8 @@ impl Missed {
     }
 }
 
-/// What is written down of how work came out, and under which key; nothing if another coordinator
-/// sees to it.
+/// What is written down of how work came out, and under which key; nothing if there is another
+/// attempt, or another coordinator sees to it.
 pub(super) fn written(work: &Work, outcome: &Outcome, unix_ns: u64) -> Option<(String, Vec<u8>)> {
     let (key, text) = match outcome {
         Outcome::Measured { run } => {
@@ -69,7 +69,7 @@ pub(super) fn written(work: &Work, outcome: &Outcome, unix_ns: u64) -> Option<(S
             let missed = Missed { from, to, plan, why, missed_unix_ns: unix_ns };
             (format!("missed.{}", key(work.key())), serde_json::to_vec(&missed))
         }
-        Outcome::Lost => return None,
+        Outcome::Failed { .. } | Outcome::Lost => return None,
     };
     // It is names, words and numbers.
     Some((key, text.ok()?))
@@ -164,6 +164,7 @@ mod tests {
             longest_ns: 1,
             every_ns: 1,
             port: None,
+            failed: 0,
             continued: None,
         }
     }

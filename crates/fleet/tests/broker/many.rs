@@ -121,7 +121,10 @@ fn judge(fleet: &mut Fleet, has_failed: bool) {
     );
     assert_eq!((hosts, links), (0, 0), "measured by two at once");
     assert!(exclusive > 0 && ended > 0, "nothing was measured");
-    tell_grants(&fleet.said(), fleet.phases.iter().find(|phase| phase.what == BEFORE).unwrap());
+    let said = fleet.said();
+    let lines = |start: &str| said.iter().filter(|line| line.text.starts_with(start)).count();
+    println!("{} attempts failed, {} jobs were given up", lines("failed "), lines("given-up "));
+    tell_grants(&said, fleet.phases.iter().find(|phase| phase.what == BEFORE).unwrap());
     let largest = tell_memory(fleet, memory);
     let mut wrong = tell_phases(fleet, &all, has_failed);
     if largest >= MEMORY_MAX {

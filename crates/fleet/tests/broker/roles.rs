@@ -65,6 +65,7 @@ fn say(what: Told) {
         Told::Silent(silent) => println!("silent {silent}"),
         Told::Answered { grants, took_ns, came } => println!("answered {grants} {took_ns} {came}"),
         Told::Came { outcome: Outcome::GivenUp { why, .. }, .. } => println!("given-up {why}"),
+        Told::Came { outcome: Outcome::Failed { why, .. }, .. } => println!("failed {why}"),
         Told::NoMesh { why, .. } => println!("no-mesh {why}"),
         Told::NoList { why } => println!("no-list {why}"),
         Told::Came { outcome: Outcome::Measured { .. } | Outcome::Lost, .. }

@@ -10,6 +10,7 @@ use crate::session;
 use std::io::BufRead;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use v6gap_fleet::beside::{Beside, Page};
 use v6gap_fleet::coordinator::Told as OfCoordinator;
 use v6gap_fleet::hub::server::Did;
@@ -187,6 +188,10 @@ fn of_coordinator(told: &OfCoordinator) -> Option<String> {
             match outcome {
                 Ended::Measured { run: Some(run) } => format!("{path}: measured, {run}"),
                 Ended::Measured { run: None } => format!("{path}: measured"),
+                Ended::Failed { why, again_ns, .. } => {
+                    let again_s = Duration::from_nanos(*again_ns).as_secs();
+                    format!("{path}: failed, and is tried again in {again_s} s or later: {why}")
+                }
                 Ended::GivenUp { why, attempts, .. } => {
                     format!("{path}: given up after {attempts} attempts: {why}")
                 }

@@ -33,8 +33,8 @@ impl Coordinator {
             self.revisions.insert(put.key.clone(), batch.revision(at, last));
         }
         self.renewed_ns = asked_ns;
-        for (at, id, again) in grants {
-            self.granted(&id, Token(batch.revision(at, last)), again, asked_ns, out);
+        for (at, id, work) in grants {
+            self.granted(&id, Token(batch.revision(at, last)), work, asked_ns, out);
         }
         // Records of which it is written that they are over are compared no more.
         let (jobs, over) = (&self.jobs, &self.over);
@@ -52,7 +52,7 @@ impl Coordinator {
                 self.lead = Lead::Standby { seen: None, look_ns: out.now.ns };
             }
             Lead::Leading => {
-                let unknown = grants.into_iter().map(|(_, id, again)| (id, again, asked_ns));
+                let unknown = grants.into_iter().map(|(_, id, work)| (id, work, asked_ns));
                 self.unknown.extend(unknown);
                 self.over.extend(over);
                 let since_ns = asked_ns;

@@ -1,6 +1,6 @@
 //! What agents say of jobs.
 
-use super::job::End;
+use super::job::{End, How};
 use super::{Coordinator, Out};
 use crate::fleet::id::{JobId, Token};
 use crate::fleet::message::{Answer, Measured, Refusal, Reply, Role};
@@ -17,9 +17,7 @@ impl Coordinator {
     pub(super) fn replied(&mut self, reply: Reply, out: &mut Out<'_>) {
         let Reply { from, token, answer, .. } = reply;
         let over = !matches!(answer, Answer::Ready { .. } | Answer::Started);
-        if over {
-            self.is_done_with(&from, token);
-        }
+        self.answers(&from, over.then_some(token));
         let Some((id, role)) = self.job_at(&from, token) else { return };
         let Some(job) = self.jobs.get_mut(&id) else { return };
         match answer {
@@ -38,12 +36,12 @@ impl Coordinator {
             Answer::Failed(failure) => {
                 job.measured(role, failure.measured);
                 let why = format!("{from}: {}", shortened(&failure.why));
-                job.failure.get_or_insert((why, failure.lasting));
+                job.fail(why, How::of(failure.lasting));
             }
             Answer::Refused { why } => {
-                let lasting = why.is_lasting();
+                let how = How::of(why.is_lasting());
                 let why = format!("{from}: {}", shortened(&words(&why)));
-                job.failure.get_or_insert((why, lasting));
+                job.fail(why, how);
             }
         }
         *job.end(role) = End::Over;
@@ -61,9 +59,10 @@ impl Coordinator {
             let Some(job) = self.jobs.get_mut(&id) else { continue };
             let role = if job.record.from == *host { Role::Client } else { Role::Server };
             let was = core::mem::replace(job.end(role), End::Over);
-            if was != End::Over && role == Role::Client && job.work.is_some() {
-                // What it answered was lost, or it began anew.
-                job.failure.get_or_insert((format!("{host}: it ended without a word"), false));
+            // What it answered was lost, or it began anew. A server that was used may have been
+            // enough.
+            if was != End::Over && (role == Role::Client || !job.started) && job.work.is_some() {
+                job.fail(format!("{host}: it ended without a word"), How::Lost);
             }
         }
     }

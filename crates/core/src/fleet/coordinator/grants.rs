@@ -1,6 +1,6 @@
 //! Which jobs are granted next, and the batch for them.
 
-use super::{Again, Coordinator, Out};
+use super::{Coordinator, Out};
 use crate::fleet::grant::{JobRecord, Key, PUTS_MAX, Put, Stage, Value};
 use crate::fleet::id::JobId;
 use crate::fleet::names::{HostName, LinkName};
@@ -62,17 +62,16 @@ impl Coordinator {
             over.push((id, record));
         }
         let mut grants = Vec::new();
-        for again in chosen {
+        for work in chosen {
             let id = self.new_job();
-            self.put_grant(&id, &again, out.now, &mut puts);
-            grants.push((puts.len() - 1, id, again));
+            self.put_grant(&id, &work, out.now, &mut puts);
+            grants.push((puts.len() - 1, id, work));
         }
         self.commit(puts, grants, over, out);
     }
 
     /// What a job takes, its own record last.
-    fn put_grant(&self, id: &JobId, again: &Again, now: Now, puts: &mut Vec<Put>) {
-        let Again { work, attempt, .. } = again;
+    fn put_grant(&self, id: &JobId, work: &Work, now: Now, puts: &mut Vec<Put>) {
         let ends = [work.from.clone(), work.to.clone()].map(Key::Host).into_iter();
         let links = work.links.iter().cloned().map(Key::Link);
         let ttl_ns = Some(hold_ns(work.longest_ns).saturating_add(TIDY_NS));
@@ -81,16 +80,16 @@ impl Coordinator {
             let value = Value::Taken { job: id.clone(), epoch: self.epoch };
             puts.push(Put { key, value, expected, ttl_ns });
         }
-        let (key, value) = (Key::Job(id.clone()), Value::Job(self.record(work, *attempt, now)));
+        let (key, value) = (Key::Job(id.clone()), Value::Job(self.record(work, now)));
         puts.push(Put { key, value, expected: 0, ttl_ns: None });
     }
 
     /// The record of a job that is granted.
-    pub(super) fn record(&self, work: &Work, attempt: u32, now: Now) -> JobRecord {
+    pub(super) fn record(&self, work: &Work, now: Now) -> JobRecord {
         JobRecord {
             stage: Stage::Granted,
             epoch: self.epoch,
-            attempt,
+            attempt: work.failed,
             from: work.from.clone(),
             to: work.to.clone(),
             to_is_agent: work.to_is_agent,
@@ -104,23 +103,11 @@ impl Coordinator {
         }
     }
 
-    /// What begins now: first what waits for another attempt, then what the timetable says.
-    fn choose(&mut self, out: &mut Out<'_>) -> Vec<Again> {
+    /// What begins now.
+    fn choose(&self, out: &mut Out<'_>) -> Vec<Work> {
         let (now, mut takes) = (out.now, Takes::default());
-        let mut chosen: Vec<Again> = Vec::new();
+        let mut chosen: Vec<Work> = Vec::new();
         let mut room = PUTS_MAX - OVER_MAX - 1;
-        let mut at = 0;
-        while let Some(again) = self.again.get(at) {
-            let work = &again.work;
-            let fits = chosen.len() < GRANTS_MAX && puts_of(work) <= room;
-            if fits && now.ns >= again.due_ns && takes.is_free(work) && self.is_free(work, now) {
-                takes.take(work);
-                room -= puts_of(work);
-                chosen.push(self.again.remove(at));
-            } else {
-                at += 1;
-            }
-        }
         while chosen.len() < GRANTS_MAX {
             let is_free = |work: &Work| {
                 puts_of(work) <= room && takes.is_free(work) && self.is_free(work, now)
@@ -128,7 +115,7 @@ impl Coordinator {
             let Some(work) = out.timetable.next(now, &is_free) else { break };
             takes.take(&work);
             room = room.saturating_sub(puts_of(&work));
-            chosen.push(Again { work, attempt: 0, due_ns: now.ns });
+            chosen.push(work);
         }
         chosen
     }

@@ -18,12 +18,14 @@ pub(super) struct Heard {
     clocks: Clocks,
     /// The job that is under way there, as far as was said.
     busy: Option<Token>,
+    /// Whether it has answered all that it was asked since.
+    answers: bool,
 }
 
 /// Why a host is given no job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Obstacle {
-    /// Nothing was heard of it for [`SILENT_NS`].
+    /// Nothing was heard of it for [`SILENT_NS`], or since it was asked for something.
     Silent,
     /// It takes part in a job, or is held for one that may still run.
     Busy,
@@ -46,14 +48,23 @@ impl Coordinator {
         let (now, busy) = (out.now, heartbeat.state.token());
         let clocks = Clocks::of(ahead_ns(heartbeat.unix_ns, now.wall.unix_ns));
         self.over_at(&from, |token| heartbeat.is_over(token));
-        let heard = Heard { heartbeat, at_ns: now.ns, clocks, busy };
+        self.has_not_seen(&from, heartbeat.highest, now.ns);
+        let heard = Heard { heartbeat, at_ns: now.ns, clocks, busy, answers: true };
         self.hosts.insert(from, heard);
     }
 
-    /// A host has said how that job ended there.
-    pub(super) fn is_done_with(&mut self, host: &HostName, token: Token) {
+    /// A host has answered: that a job is over there, if it is said of which.
+    pub(super) fn answers(&mut self, host: &HostName, over: Option<Token>) {
         if let Some(heard) = self.hosts.get_mut(host) {
-            heard.busy = heard.busy.filter(|busy| *busy != token);
+            heard.busy = heard.busy.filter(|busy| Some(*busy) != over);
+            heard.answers = true;
+        }
+    }
+
+    /// A host has not answered in time, so that it is given no job before it is heard.
+    pub(super) fn answers_not(&mut self, host: &HostName) {
+        if let Some(heard) = self.hosts.get_mut(host) {
+            heard.answers = false;
         }
     }
 
@@ -77,7 +88,8 @@ impl Coordinator {
     fn obstacle_of_agent(&self, host: &HostName, needs: &[String], now: Now) -> Option<Obstacle> {
         let Some(heard) = self.hosts.get(host) else { return Some(Obstacle::Silent) };
         let ago_ns = now.ns.saturating_sub(heard.at_ns);
-        let found = unfit(&heard.heartbeat, ago_ns, heard.clocks, needs);
+        let silent = (!heard.answers).then_some(Obstacle::Silent);
+        let found = silent.or_else(|| unfit(&heard.heartbeat, ago_ns, heard.clocks, needs));
         found.or(heard.busy.map(|_| Obstacle::Busy))
     }
 }

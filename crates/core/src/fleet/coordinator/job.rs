@@ -1,21 +1,24 @@
 //! A job from its grant to its end.
 
-use super::{Again, Coordinator, Out};
+use super::{Coordinator, Out};
 use crate::fleet::grant::{JobRecord, Stage};
 use crate::fleet::id::{JobId, Nonce, Token, Word};
-use crate::fleet::message::{Order, Peer, Prepare, Role, Start};
+use crate::fleet::message::{Order, Role};
 use crate::fleet::names::HostName;
 use crate::fleet::work::{Outcome, Work};
 use crate::fleet::{ATTEMPTS, PREPARE_NS, SECOND_NS, hold_ns};
 use crate::record::RunId;
-use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::mem::replace;
 use rand_core::Rng;
 
 /// How long the second attempt waits after the first one failed, in ns; the third waits twice as
 /// long. Longer than an agent stays ready for what nobody starts.
 const AGAIN_NS: u64 = 15 * SECOND_NS;
+
+/// The same where an agent was gone: nothing was found that has to pass.
+const LOST_NS: u64 = SECOND_NS;
 
 /// What one of the hosts of a job does for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +31,23 @@ pub(super) enum End {
     Over,
 }
 
+/// How a job failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    /// Another attempt would come out the same.
+    Lasting,
+    /// Another one may come out otherwise after a while.
+    Passing,
+    /// An agent was gone: nothing is known of the path.
+    Lost,
+}
+
+impl How {
+    pub(super) fn of(lasting: bool) -> How {
+        if lasting { How::Lasting } else { How::Passing }
+    }
+}
+
 /// A job whose hosts and links are held.
 #[derive(Debug)]
 pub(super) struct Job {
@@ -35,12 +55,16 @@ pub(super) struct Job {
     pub(super) token: Token,
     /// What it is for; `None` for one of an earlier lead, of which only the end is waited for.
     pub(super) work: Option<Work>,
+    /// The word that its two ends know.
+    pub(super) word: Word,
     pub(super) from: End,
     pub(super) to: End,
     /// Whether *start* was said, or may have been.
     pub(super) started: bool,
     /// Whether the agents were told to stop.
     pub(super) stopped: bool,
+    /// When whoever has not answered by then is asked again, in ns.
+    pub(super) ask_ns: u64,
     /// Until when *start* may be said, in ns.
     pub(super) start_by_ns: u64,
     /// When it is over whatever is heard, in ns.
@@ -49,8 +73,8 @@ pub(super) struct Job {
     pub(super) done: bool,
     /// The run that the client measured into.
     pub(super) run: Option<RunId>,
-    /// Why it does not come out well, and whether another attempt would come out the same.
-    pub(super) failure: Option<(String, bool)>,
+    /// Why it does not come out well.
+    pub(super) failure: Option<(String, How)>,
 }
 
 impl Job {
@@ -65,9 +89,32 @@ impl Job {
         self.from == End::Over && self.to == End::Over
     }
 
-    /// When something is to be done with it, in ns.
-    pub(super) fn next_ns(&self) -> u64 {
+    /// It failed, if it has not before.
+    pub(super) fn fail(&mut self, why: String, how: How) {
+        self.failure.get_or_insert((why, how));
+    }
+
+    /// When it must be over, or started, in ns.
+    fn late_ns(&self) -> u64 {
         if self.started { self.over_ns } else { self.start_by_ns }
+    }
+
+    /// Hosts that were asked to make ready, and have not answered.
+    pub(super) fn unanswered(&self) -> Vec<HostName> {
+        let ends = [(self.from, &self.record.from), (self.to, &self.record.to)];
+        let asked = ends.into_iter().filter(|(end, _)| !self.started && *end == End::Asked);
+        asked.map(|(_, host)| host.clone()).collect()
+    }
+
+    /// When whoever has not answered is asked again, in ns; nothing if nobody is.
+    pub(super) fn asks_ns(&self) -> Option<u64> {
+        let waits = !self.started && self.failure.is_none();
+        (waits && [self.from, self.to].contains(&End::Asked)).then_some(self.ask_ns)
+    }
+
+    /// When something is to be done with it, in ns.
+    pub(super) fn wake_ns(&self) -> u64 {
+        self.asks_ns().into_iter().fold(self.late_ns(), u64::min)
     }
 }
 
@@ -77,51 +124,29 @@ impl Coordinator {
         &mut self,
         id: &JobId,
         token: Token,
-        again: Again,
+        work: Work,
         asked_ns: u64,
         out: &mut Out<'_>,
     ) {
-        let record = self.record(&again.work, again.attempt, out.now);
-        let work = again.work;
-        let to = if work.to_is_agent { End::Asked } else { End::Over };
+        let [a, b, c] = [(); 3].map(|()| self.random.next_u64());
         let job = Job {
+            record: self.record(&work, out.now),
             token,
+            word: if work.to_is_agent { Word::from_bits([a, b, c]) } else { Word::none() },
             from: End::Asked,
-            to,
+            to: if work.to_is_agent { End::Asked } else { End::Over },
             started: false,
             stopped: false,
+            ask_ns: out.now.ns,
             start_by_ns: asked_ns.saturating_add(PREPARE_NS),
             over_ns: out.now.ns.saturating_add(hold_ns(work.longest_ns)),
             done: false,
             run: None,
             failure: None,
-            record,
-            work: Some(work.clone()),
+            work: Some(work),
         };
         self.hold(id, job);
-        let [a, b, c] = [(); 3].map(|()| self.random.next_u64());
-        let word = if work.to_is_agent { Word::from_bits([a, b, c]) } else { Word::none() };
-        // The server first: it takes longer to be ready.
-        let ends = [(Role::Server, &work.to, &work.from), (Role::Client, &work.from, &work.to)];
-        for (role, host, peer) in ends {
-            if role == Role::Server && !work.to_is_agent {
-                continue;
-            }
-            let prepare = Prepare {
-                job: id.clone(),
-                token,
-                attempt: again.attempt,
-                role,
-                peer: Peer { name: peer.clone(), addresses: self.addresses_of(peer, out) },
-                port: work.port,
-                word: word.clone(),
-                longest_ns: work.longest_ns,
-                plan: work.plan.text.clone(),
-                needs: work.plan.needs.clone(),
-                continued: work.continued.clone().filter(|_| role == Role::Client),
-            };
-            self.send(host, Order::Prepare(Box::new(prepare)), out);
-        }
+        self.prepare(id, out);
     }
 
     /// A job of an earlier lead that may still run.
@@ -130,8 +155,10 @@ impl Coordinator {
             token,
             from: End::Asked,
             to: if record.to_is_agent { End::Asked } else { End::Over },
+            word: Word::none(),
             started: true,
             stopped: false,
+            ask_ns: 0,
             start_by_ns: 0,
             over_ns: out.now.ns.saturating_add(hold_ns(record.longest_ns)),
             done: false,
@@ -156,55 +183,40 @@ impl Coordinator {
         self.jobs.insert(id.clone(), job);
     }
 
-    /// Says start, once every agent is ready and in time.
-    pub(super) fn start_if_ready(&mut self, id: &JobId, out: &mut Out<'_>) {
-        let Some(job) = self.jobs.get_mut(id) else { return };
-        let ready = [job.to, job.from].iter().all(|end| match end {
-            End::Ready(_) => true,
-            End::Asked => false,
-            End::Over => !job.record.to_is_agent,
-        });
-        if job.started || !ready || job.failure.is_some() || out.now.ns >= job.start_by_ns {
-            return;
-        }
-        job.started = true;
-        let (token, unix_ns) = (job.token, Some(out.now.wall.unix_ns));
-        let ends = [(job.to, job.record.to.clone()), (job.from, job.record.from.clone())];
-        for (end, host) in ends {
-            if let End::Ready(nonce) = end {
-                self.send(&host, Order::Start(Start { token, nonce, unix_ns }), out);
-            }
-        }
-    }
-
     /// Ends jobs of which nothing more can come, and what is of no use any more.
     pub(super) fn end_jobs(&mut self, out: &mut Out<'_>) {
         let now_ns = out.now.ns;
-        let due = |job: &Job| job.is_over() || job.failure.is_some() || now_ns >= job.next_ns();
+        let due = |job: &Job| job.is_over() || job.failure.is_some() || now_ns >= job.late_ns();
         let ids: Vec<JobId> =
             self.jobs.iter().filter(|(_, job)| due(job)).map(|(id, _)| id.clone()).collect();
         for id in ids {
             let Some(job) = self.jobs.get_mut(&id) else { continue };
-            let late = now_ns >= job.next_ns() && !job.is_over();
-            if late {
-                let why = if job.started { "nothing was heard of it" } else { "not ready in time" };
-                job.failure.get_or_insert((why.to_string(), false));
-            }
-            let stop = job.failure.is_some() && !job.stopped && job.work.is_some();
-            let asked = if stop { [job.from, job.to] } else { [End::Over; 2] };
-            job.stopped |= stop;
+            let late = now_ns >= job.late_ns() && !job.is_over();
             // What was never started cannot run, whatever is heard of it.
             let free = job.is_over() || late || !job.started;
-            let (token, record) = (job.token, &job.record);
-            let hosts = [record.from.clone(), record.to.clone()];
-            for (end, host) in asked.into_iter().zip(hosts) {
-                if end != End::Over {
-                    self.send(&host, Order::Stop { token }, out);
-                }
+            let unanswered = if late { job.unanswered() } else { Vec::new() };
+            if late {
+                let why = if job.started { "nothing was heard of it" } else { "not ready in time" };
+                job.fail(why.to_string(), How::Lost);
             }
+            self.stop(&id, out);
+            unanswered.iter().for_each(|host| self.answers_not(host));
             if free {
                 self.free(&id, out);
             }
+        }
+    }
+
+    /// Has agents stop what belongs to a job that failed.
+    fn stop(&mut self, id: &JobId, out: &mut Out<'_>) {
+        let Some(job) = self.jobs.get_mut(id) else { return };
+        if job.failure.is_none() || job.work.is_none() || replace(&mut job.stopped, true) {
+            return;
+        }
+        let token = job.token;
+        let ends = [(job.from, job.record.from.clone()), (job.to, job.record.to.clone())];
+        for (_, host) in ends.into_iter().filter(|(end, _)| *end != End::Over) {
+            self.send(&host, Order::Stop { token }, out);
         }
     }
 
@@ -223,20 +235,22 @@ impl Coordinator {
         let record = JobRecord { stage: Stage::Over, unix_ns, came: Some(came), ..job.record };
         let attempts = record.attempt.saturating_add(1);
         self.over.insert(id.clone(), record);
-        let Some(mut work) = job.work else { return };
-        let (why, lasting) = match (failure, job.done) {
+        let Some(work) = job.work else { return };
+        let (why, how) = match (failure, job.done) {
             (_, true) => return out.came(id, work, Outcome::Measured { run: job.run }),
             (Some(failure), false) => failure,
-            (None, false) => ("the client ended without a word".to_string(), false),
+            (None, false) => ("the client ended without a word".to_string(), How::Lost),
         };
-        if lasting || attempts >= ATTEMPTS {
-            let outcome = Outcome::GivenUp { why, attempts, lasting, run: job.run };
-            return out.came(id, work, outcome);
-        }
-        // What was measured is continued.
-        work.continued = job.run.or(work.continued);
-        let due_ns = out.now.ns.saturating_add(AGAIN_NS * u64::from(attempts));
-        self.again.push(Again { work, attempt: attempts, due_ns });
+        let (lasting, run) = (how == How::Lasting, job.run);
+        let outcome = if lasting || attempts >= ATTEMPTS {
+            Outcome::GivenUp { why, attempts, lasting, run }
+        } else {
+            let pause_ns = if how == How::Lost { LOST_NS } else { AGAIN_NS };
+            let again_ns = pause_ns * u64::from(attempts);
+            // What was measured is continued.
+            Outcome::Failed { why, again_ns, run: run.or(work.continued.clone()) }
+        };
+        out.came(id, work, outcome);
     }
 
     /// What a job had is free, unless another one has it, too: a coordinator that was replaced may
@@ -253,17 +267,5 @@ impl Coordinator {
                 self.busy_links.remove(link);
             }
         }
-    }
-
-    /// Those of a mesh plan before what the agent says: whoever uses them takes the first of each
-    /// family.
-    fn addresses_of(&self, host: &HostName, out: &Out<'_>) -> Vec<String> {
-        let mut all = self.addresses.get(host).cloned().unwrap_or_default();
-        if let Some((said, _)) = self.last_heard(host, out.now) {
-            let others = said.addresses.iter().filter(|address| !all.contains(address));
-            let others: Vec<String> = others.cloned().collect();
-            all.extend(others);
-        }
-        all
     }
 }

@@ -1,9 +1,9 @@
 //! Who leads: taking the lead, keeping it, and standing by.
 
-use super::{Action, Again, Coordinator, Flight, Out};
+use super::{Action, Coordinator, Flight, Out};
 use crate::fleet::grant::{Batch, Entry, JobRecord, Key, Leader, Put, Value};
 use crate::fleet::id::{Epoch, JobId};
-use crate::fleet::work::Outcome;
+use crate::fleet::work::{Outcome, Work};
 use crate::fleet::{COMMIT_NS, LEADER_NS, REQUEST_NS, SECOND_NS};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -75,7 +75,7 @@ impl Coordinator {
             Lead::Leading if self.flight.is_some() => u64::MAX,
             Lead::Leading => self.ask_ns.min(self.renewed_ns.saturating_add(RENEW_NS)),
         };
-        let jobs = self.jobs.values().map(super::job::Job::next_ns);
+        let jobs = self.jobs.values().map(super::job::Job::wake_ns);
         jobs.chain(flight).fold(lead, u64::min)
     }
 
@@ -119,7 +119,7 @@ impl Coordinator {
     pub(super) fn commit(
         &mut self,
         puts: Vec<Put>,
-        grants: Vec<(usize, JobId, Again)>,
+        grants: Vec<(usize, JobId, Work)>,
         over: Vec<(JobId, JobRecord)>,
         out: &mut Out<'_>,
     ) {
@@ -198,12 +198,7 @@ impl Coordinator {
         let jobs = core::mem::take(&mut self.jobs).into_iter();
         let under_way = jobs.filter_map(|(id, job)| Some((id, job.work?)));
         let unknown = core::mem::take(&mut self.unknown).into_iter();
-        let mut lost: Vec<_> = under_way.collect();
-        lost.extend(unknown.map(|(id, again, _)| (id, again.work)));
-        for again in core::mem::take(&mut self.again) {
-            lost.push((self.new_job(), again.work));
-        }
-        for (id, work) in lost {
+        for (id, work) in under_way.chain(unknown.map(|(id, work, _)| (id, work))) {
             out.came(&id, work, Outcome::Lost);
         }
         out.actions.push(Action::Leads(false));

@@ -4,6 +4,7 @@ use super::lead::Lead;
 use super::{Action, Coordinator, Out};
 use crate::fleet::grant::{Entry, JobRecord, Key, Leader, Stage, Value};
 use crate::fleet::id::JobId;
+use crate::fleet::work::Outcome;
 use alloc::vec::Vec;
 use core::mem::take;
 
@@ -34,9 +35,9 @@ impl Coordinator {
         self.over.retain(|id, _| there.contains_key(&Key::Job(id.clone())));
         // What is not in there did not come true, and if it ever does, the leader's key is another
         // one than the next batch expects.
-        let now_ns = out.now.ns;
-        let unknown = take(&mut self.unknown).into_iter();
-        self.again.extend(unknown.map(|(_, again, _)| super::Again { due_ns: now_ns, ..again }));
+        for (id, work, _) in take(&mut self.unknown) {
+            out.came(&id, work, Outcome::Lost);
+        }
         self.lead = Lead::Leading;
         self.renewed_ns = 0;
         if first {
@@ -59,8 +60,8 @@ impl Coordinator {
         }
         match self.unknown.iter().position(|(unknown, ..)| unknown == id) {
             Some(at) => {
-                let (id, again, asked_ns) = self.unknown.swap_remove(at);
-                self.granted(&id, token, again, asked_ns, out);
+                let (id, work, asked_ns) = self.unknown.swap_remove(at);
+                self.granted(&id, token, work, asked_ns, out);
             }
             None => self.held(id, token, record, out),
         }

@@ -18,6 +18,7 @@ mod hosts;
 mod job;
 mod lead;
 mod learn;
+mod ready;
 #[cfg(test)]
 mod tests;
 
@@ -50,21 +51,13 @@ pub struct Setup {
     pub seed: [u8; 32],
 }
 
-/// Work that waits for another attempt.
-#[derive(Debug, Clone)]
-struct Again {
-    work: Work,
-    attempt: u32,
-    due_ns: u64,
-}
-
 /// A batch whose answer is waited for.
 #[derive(Debug)]
 struct Flight {
     number: u64,
     batch: Batch,
     /// Jobs in there, by the place of their records.
-    grants: Vec<(usize, JobId, Again)>,
+    grants: Vec<(usize, JobId, Work)>,
     /// Records in there of jobs that are over.
     over: Vec<(JobId, JobRecord)>,
     asked_ns: u64,
@@ -85,14 +78,13 @@ pub struct Coordinator {
     revisions: BTreeMap<Key, u64>,
     flight: Option<Flight>,
     /// Grants that came true or not, nobody knows; with when they were asked for.
-    unknown: Vec<(JobId, Again, u64)>,
+    unknown: Vec<(JobId, Work, u64)>,
     /// When the leader's key was written last, in ns.
     renewed_ns: u64,
     jobs: BTreeMap<JobId, Job>,
     by_token: BTreeMap<Token, JobId>,
     busy_hosts: BTreeSet<HostName>,
     busy_links: BTreeSet<LinkName>,
-    again: Vec<Again>,
     /// Records of jobs that are over and not yet written.
     over: BTreeMap<JobId, JobRecord>,
     hosts: BTreeMap<HostName, Heard>,
@@ -123,7 +115,6 @@ impl Coordinator {
             by_token: BTreeMap::new(),
             busy_hosts: BTreeSet::new(),
             busy_links: BTreeSet::new(),
-            again: Vec::new(),
             over: BTreeMap::new(),
             hosts: BTreeMap::new(),
             ask_ns: 0,
@@ -143,6 +134,7 @@ impl Coordinator {
             Event::Retire => self.retired = true,
         }
         self.end_jobs(&mut out);
+        self.prepare_again(&mut out);
         self.ask(&mut out);
         out.actions
     }

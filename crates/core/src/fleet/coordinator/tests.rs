@@ -21,7 +21,7 @@ fn at(ns: u64) -> Now {
     Now { ns, wall: Moment { unix_ns: ns, offset_s: 0 } }
 }
 
-/// Work that is given once, when its hosts are free.
+/// Work that is given once, when its hosts are free, and again for each further attempt.
 struct Table(Vec<Work>, Vec<Outcome>);
 
 impl Timetable for Table {
@@ -30,7 +30,11 @@ impl Timetable for Table {
         Some(self.0.remove(at))
     }
 
-    fn came(&mut self, _: &Work, _: &JobId, outcome: &Outcome, _: Now) {
+    fn came(&mut self, work: &Work, _: &JobId, outcome: &Outcome, _: Now) {
+        if let Outcome::Failed { run, .. } = outcome {
+            let (failed, continued) = (work.failed + 1, run.clone());
+            self.0.push(Work { failed, continued, ..work.clone() });
+        }
         self.1.push(outcome.clone());
     }
 }
@@ -51,6 +55,7 @@ fn work(from: &str, to: &str) -> Work {
         longest_ns: LONGEST,
         every_ns: 1,
         port: None,
+        failed: 0,
         continued: None,
     }
 }
@@ -303,7 +308,7 @@ fn a_batch_of_which_nobody_knows_is_looked_up() {
 #[test]
 fn who_takes_the_lead_holds_what_may_still_run() {
     let (granting, _) = leading(vec![], vec![]);
-    let record = granting.machine.record(&work("rome/a", "oslo/a"), 0, now(1));
+    let record = granting.machine.record(&work("rome/a", "oslo/a"), now(1));
     assert_eq!(record.stage, Stage::Granted);
     let id = JobId::from_bits(9);
     let entry = Entry { key: Key::Job(id), value: Some(Value::Job(record)), revision: 77 };
@@ -334,7 +339,7 @@ fn who_takes_the_lead_holds_what_may_still_run() {
 fn what_two_records_have_is_held_until_both_are_over() {
     let (granting, _) = leading(vec![], vec![]);
     let entry = |from: &str, revision: u64| {
-        let record = granting.machine.record(&work(from, "oslo/a"), 0, now(1));
+        let record = granting.machine.record(&work(from, "oslo/a"), now(1));
         let (key, value) = (Key::Job(JobId::from_bits(revision)), Some(Value::Job(record)));
         Entry { key, value, revision }
     };
@@ -353,24 +358,76 @@ fn what_two_records_have_is_held_until_both_are_over() {
 #[test]
 fn three_attempts_are_made_and_the_last_one_is_said() {
     let (mut desk, mut actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
-    let mut s = 100;
-    for attempt in 1..=3 {
-        let (_, asked) = desk.takes(&actions, s);
+    for attempt in 0..3 {
+        let (taken, asked) = desk.takes(&actions, 100);
+        let granted = taken.puts.iter().find_map(|put| match &put.value {
+            Value::Job(record) if record.stage == Stage::Granted => Some(record.attempt),
+            _ => None,
+        });
+        assert_eq!(granted, Some(attempt));
         let token = sent(&asked, "prepare")[0].1;
         let why = Refusal::Busy;
-        let refused = desk.says("rome/a", token, Answer::Refused { why }, s);
-        assert_eq!(sent(&refused, "stop"), [(host("oslo/a"), token)]);
-        assert_eq!(desk.table.1.len(), usize::from(attempt == 3));
-        s += 40;
-        for name in ["rome/a", "oslo/a"] {
-            actions = desk.hear(name, token.0, s);
-            if actions.iter().any(|action| matches!(action, Action::Commit { .. })) {
-                break;
-            }
-        }
+        actions = desk.says("rome/a", token, Answer::Refused { why }, 100);
+        assert_eq!(sent(&actions, "stop"), [(host("oslo/a"), token)]);
+        // Nothing is held for the next attempt, which is the timetable's to ask for.
+        assert_eq!(desk.machine.jobs().count(), 0);
     }
-    let given_up = matches!(desk.table.1[..], [Outcome::GivenUp { attempts: 3, .. }]);
-    assert!(given_up, "{:?}", desk.table.1);
+    let again_s = |outcome: &Outcome| match outcome {
+        Outcome::Failed { again_ns, .. } => again_ns / SECOND_NS,
+        Outcome::GivenUp { attempts: 3, lasting: false, .. } => u64::MAX,
+        _ => panic!("{outcome:?}"),
+    };
+    assert_eq!(desk.table.1.iter().map(again_s).collect::<Vec<_>>(), [15, 30, u64::MAX]);
+}
+
+#[test]
+fn an_order_that_is_not_answered_is_given_again_to_whom_does_not_answer() {
+    let (mut desk, actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
+    let (_, first) = desk.takes(&actions, 101);
+    let token = Token(desk.sequence);
+    desk.says("rome/a", token, Answer::Ready { nonce: Nonce(1) }, 101);
+    assert!(sent(&desk.step(Event::Time, 103), "prepare").is_empty());
+    assert!(desk.machine.wake_ns() <= 104 * SECOND_NS);
+    let again = desk.step(Event::Time, 104);
+    assert_eq!(sent(&again, "prepare"), [(host("oslo/a"), token)]);
+    assert_eq!(prepared(&again), prepared(&first), "another word than the client has");
+    // An agent that began anew or came back says so, and has not seen it.
+    let again = desk.hear("oslo/a", token.0 - 1, 105);
+    assert_eq!(sent(&again, "prepare"), [(host("oslo/a"), token)]);
+    let started = desk.says("oslo/a", token, Answer::Ready { nonce: Nonce(2) }, 106);
+    assert_eq!(sent(&started, "start").len(), 2);
+    assert!(sent(&desk.step(Event::Time, 110), "prepare").is_empty());
+}
+
+#[test]
+fn a_host_that_does_not_answer_holds_up_the_other_once_and_is_free_when_it_is_heard() {
+    let works = vec![work("rome/a", "oslo/a"), work("rome/a", "bern/a")];
+    let (mut desk, actions) = leading(works, vec![]);
+    desk.takes(&actions, 100);
+    let token = Token(desk.sequence);
+    desk.says("rome/a", token, Answer::Ready { nonce: Nonce(1) }, 101);
+    let actions = desk.step(Event::Time, 100 + PREPARE_NS / SECOND_NS);
+    assert_eq!(sent(&actions, "stop").len(), 2);
+    assert!(matches!(desk.table.1[..], [Outcome::Failed { again_ns: SECOND_NS, .. }]));
+    // The other path is granted in place of it, though it comes later.
+    let (_, batch) = batch(&actions);
+    assert!(batch.puts.iter().any(|put| put.key.text() == "host.bern.a"), "{batch:?}");
+    let silent = Some((host("oslo/a"), Obstacle::Silent));
+    let of = |desk: &Desk| desk.machine.obstacle(&work("bern/a", "oslo/a"), now(116));
+    assert_eq!(of(&desk), silent);
+    desk.hear("oslo/a", 0, 116);
+    assert_eq!(of(&desk), None);
+}
+
+#[test]
+fn a_server_that_began_anew_before_it_was_used_is_not_waited_for() {
+    let (mut desk, actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
+    desk.takes(&actions, 101);
+    let token = Token(desk.sequence);
+    desk.says("rome/a", token, Answer::Ready { nonce: Nonce(1) }, 101);
+    let actions = desk.hear("oslo/a", token.0, 102);
+    assert_eq!(sent(&actions, "stop"), [(host("rome/a"), token)]);
+    assert!(matches!(desk.table.1[..], [Outcome::Failed { again_ns: SECOND_NS, .. }]));
 }
 
 #[test]
@@ -384,7 +441,7 @@ fn what_an_agent_says_at_length_does_not_make_a_record_too_long_to_write() {
     let actions = desk.says("rome/a", token, failed, 102);
     let given_up = |outcome: &Outcome| match outcome {
         Outcome::GivenUp { why, .. } => why.starts_with("rome/a: \u{e9}") && why.len() < 2_000,
-        Outcome::Measured { .. } | Outcome::Lost => false,
+        Outcome::Measured { .. } | Outcome::Failed { .. } | Outcome::Lost => false,
     };
     assert!(desk.table.1.iter().all(given_up) && desk.table.1.len() == 1);
     let (_, batch) = batch(&actions);

@@ -366,8 +366,41 @@ fn a_coordinator_is_given_work_and_says_what_came_of_it() {
     assert_eq!(next(&mut timetable, 8 + 3600).unwrap().plan.name, "light");
     timetable.came(&light, &job, &Outcome::Lost, now(due - 1));
     let whole = next(&mut timetable, due).unwrap();
-    assert_eq!(whole.continued, None);
+    assert_eq!((whole.continued.clone(), whole.failed), (None, 0));
     timetable.measured(light.key(), at(due).unix_ns);
+}
+
+#[test]
+fn a_path_that_waits_for_another_attempt_holds_nobody_up() {
+    let hosts = ["a/a", "b/b", "c/c"];
+    let mesh = mesh(&hosts, &[measure("p", "1 h", "light")], |_| {});
+    let mut timetable = MeshTimetable::new(mesh, [planned("p")].to_vec(), at(0));
+    let now = |seconds: u64| Now { ns: seconds * 1_000_000_000, wall: at(seconds) };
+    let job = JobId::from_bits(1);
+    let next = |timetable: &mut MeshTimetable, seconds: u64| {
+        timetable.next(now(seconds), &|_: &Work| true)
+    };
+    let first = next(&mut timetable, 0).unwrap();
+    let run: crate::record::RunId = "7k2f9q".parse().unwrap();
+    let (why, run) = (String::new(), Some(run));
+    let failed = Outcome::Failed { why, again_ns: 15_000_000_000, run: run.clone() };
+    timetable.came(&first, &job, &failed, now(10));
+    // Both its hosts are free for others, and it is not asked for before it is time.
+    let mut others = Vec::new();
+    while let Some(work) = next(&mut timetable, 24) {
+        assert_ne!(work.key(), first.key());
+        timetable.came(&work, &job, &Outcome::Measured { run: None }, now(24));
+        others.push(work);
+    }
+    assert_eq!(others.len(), 2);
+    let second = next(&mut timetable, 25).unwrap();
+    assert_eq!((second.key(), second.failed, &second.continued), (first.key(), 1, &run));
+    // Of one that was not granted all stays as it was.
+    timetable.came(&second, &job, &Outcome::Lost, now(25));
+    let third = next(&mut timetable, 25).unwrap();
+    assert_eq!((third.failed, &third.continued), (1, &run));
+    timetable.came(&third, &job, &failed, now(26));
+    assert_eq!(next(&mut timetable, 41).unwrap().failed, 2);
 }
 
 #[test]

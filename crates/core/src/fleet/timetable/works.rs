@@ -35,8 +35,17 @@ pub struct MeshTimetable {
     planned: Vec<Planned>,
     order: Order,
     day: u64,
-    /// Runs of paths whose last attempt broke off.
-    broken_off: BTreeMap<Visit, RunId>,
+    /// What is known of paths whose last attempt failed.
+    failed: BTreeMap<Visit, Failed>,
+}
+
+/// What the next attempt of a visit must know.
+#[derive(Debug, Clone, Default)]
+struct Failed {
+    /// Attempts of its round that failed.
+    attempts: u32,
+    /// The run that broke off.
+    run: Option<RunId>,
 }
 
 impl MeshTimetable {
@@ -48,7 +57,7 @@ impl MeshTimetable {
         let slots: Vec<Slot> = planned.iter().map(slot).collect();
         let order = Order::new(&mesh, &slots, now);
         let (carriers, day) = (Carriers::of(&mesh), now.day());
-        MeshTimetable { carriers, planned, order, day, broken_off: BTreeMap::new(), mesh }
+        MeshTimetable { carriers, planned, order, day, failed: BTreeMap::new(), mesh }
     }
 
     /// The work of that key was measured last at that time, in ns since the Unix epoch, as an
@@ -89,6 +98,7 @@ impl MeshTimetable {
             Class::Exclusive => self.carriers.links(visit.pair),
         };
         let link = |at: usize| Some(self.mesh.links.get(at)?.name.clone());
+        let Failed { attempts, run } = self.failed.get(&visit).cloned().unwrap_or_default();
         Some(Work {
             from: from.name.clone(),
             to: to.name.clone(),
@@ -99,7 +109,8 @@ impl MeshTimetable {
             longest_ns: planned.longest_ns,
             every_ns: measure.every_ns,
             port: to.port,
-            continued: self.broken_off.get(&visit).cloned(),
+            failed: attempts,
+            continued: run,
         })
     }
 
@@ -149,19 +160,27 @@ impl Timetable for MeshTimetable {
         let under_way = visits.iter().find_map(|of| Some((*of, self.order.began_unix_ns(*of)?)));
         let Some((visit, began_unix_ns)) = under_way else { return };
         let later = |ns: u64| now.wall.unix_ns.saturating_add(ns);
-        self.broken_off.remove(&visit);
-        let ended = match outcome {
-            Outcome::Measured { .. } => Ended::Measured,
+        let (failed, ended) = match outcome {
+            Outcome::Measured { .. } => (None, Ended::Measured),
+            Outcome::Failed { run, again_ns, .. } => {
+                let failed = Failed { attempts: work.failed.saturating_add(1), run: run.clone() };
+                (Some(failed), Ended::Failed { again_unix_ns: later(*again_ns) })
+            }
             Outcome::GivenUp { lasting: true, .. } => {
-                Ended::Failed { again_unix_ns: later(work.every_ns) }
+                (None, Ended::Failed { again_unix_ns: later(work.every_ns) })
             }
             Outcome::GivenUp { lasting: false, run, .. } => {
-                self.broken_off.extend(run.clone().map(|run| (visit, run)));
                 let retry_ns = (work.every_ns / RETRY_PARTS).max(RETRY_NS_MIN);
-                Ended::Failed { again_unix_ns: later(retry_ns) }
+                let failed = run.clone().map(|run| Failed { attempts: 0, run: Some(run) });
+                (failed, Ended::Failed { again_unix_ns: later(retry_ns) })
             }
-            // Whoever leads next has a timetable of its own.
-            Outcome::Lost => Ended::Failed { again_unix_ns: now.wall.unix_ns },
+            Outcome::Lost => {
+                (self.failed.remove(&visit), Ended::Failed { again_unix_ns: now.wall.unix_ns })
+            }
+        };
+        match failed {
+            Some(failed) => self.failed.insert(visit, failed),
+            None => self.failed.remove(&visit),
         };
         self.order.ended(visit, ended);
         if ended == Ended::Measured {
