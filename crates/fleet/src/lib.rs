@@ -23,6 +23,7 @@ mod once;
 pub mod operate;
 pub mod orders;
 pub mod parts;
+mod pause;
 mod plans;
 pub mod postgres;
 mod rights;

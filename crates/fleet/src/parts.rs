@@ -4,16 +4,13 @@
 use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use sha2::{Digest, Sha256};
+use v6gap_core::fleet::PART_BYTES;
 use v6gap_core::fleet::message::{ChunkHeader, SPOKEN};
 use v6gap_core::fleet::subject;
 use v6gap_store::JOURNAL_BYTES_MAX;
 
 /// How hard it is tried to make them small: of 0 to 10; what 6 gains over 4 takes twice the time.
 const LEVEL: u8 = 4;
-
-/// Most bytes of a part, not deflated: what is sent of it is below what a message may have, however
-/// little it gives way.
-pub const BYTES_MAX: usize = 512 << 10;
 
 /// Why a message is no part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +58,7 @@ pub fn read(subject: &str, message: &[u8]) -> Result<(ChunkHeader, Vec<u8>), NoP
         return Err(NoPart::Foreign);
     }
     let deflated = rest.get(1..).unwrap_or_default();
-    let bytes = decompress_to_vec_with_limit(deflated, BYTES_MAX).map_err(|_| NoPart::Broken)?;
+    let bytes = decompress_to_vec_with_limit(deflated, PART_BYTES).map_err(|_| NoPart::Broken)?;
     match bytes.len() as u64 == header.bytes && hash(&bytes) == header.hash {
         true => Ok((header, bytes)),
         false => Err(NoPart::Broken),
@@ -113,7 +110,7 @@ mod tests {
 
     #[test]
     fn what_would_become_endless_is_not_inflated() {
-        let bytes = vec![0; BYTES_MAX + 1];
+        let bytes = vec![0; PART_BYTES + 1];
         let message = write(&header(&bytes), &bytes).unwrap();
         assert_eq!(read(OWN, &message), Err(NoPart::Broken));
     }
@@ -126,7 +123,7 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 56) as u8
         };
-        let bytes: Vec<u8> = (0..BYTES_MAX).map(|_| next()).collect();
+        let bytes: Vec<u8> = (0..PART_BYTES).map(|_| next()).collect();
         assert!(write(&header(&bytes), &bytes).unwrap().len() < 1 << 20);
     }
 }

@@ -8,21 +8,25 @@ use crate::hub::Hub;
 use crate::hub::config::Places;
 use crate::hub::invite::Invited;
 use crate::hub::server::{self, Did};
-use crate::now::{now, stopped};
+use crate::now::now;
+use crate::pause::Pause;
 use crate::{coordinator, sink};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use v6gap_core::fleet::metrics::Metrics;
 use v6gap_core::fleet::names::HostName;
 use v6gap_store::Store;
 
-/// How soon a part that ended is begun again, and at most: twice as long each time.
-const AGAIN: Duration = Duration::from_millis(500);
-/// See [`AGAIN`].
-const AGAIN_MAX: Duration = Duration::from_secs(15);
+/// How soon a part that ended is begun again the first time, and at most.
+const AGAIN: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(15)];
+
+/// How often a part may end without anybody being told: a server that has just been begun is not
+/// there at once.
+const UNTOLD: u32 = 3;
 
 /// What is run.
 #[derive(Debug, Clone)]
@@ -354,49 +358,42 @@ async fn node(
 }
 
 async fn coordinate(hub: &Hub, says: &UnboundedSender<Told>, stop: watch::Receiver<bool>) {
-    let mut wait = AGAIN;
-    loop {
-        let mut told = |what| drop(says.send(Told::Coordinator(what)));
-        let ended = coordinator::go_on(hub, &mut told, stop.clone()).await;
-        if is_over(COORDINATOR, ended, says, &mut wait, stop.clone()).await {
-            return;
-        }
-    }
+    let mut told = |what| drop(says.send(Told::Coordinator(what)));
+    again(COORDINATOR, says, stop.clone(), async || {
+        coordinator::go_on(hub, &mut told, stop.clone()).await
+    })
+    .await;
 }
 
 async fn keep(hub: &Hub, says: &UnboundedSender<Told>, stop: watch::Receiver<bool>) {
-    let mut wait = AGAIN;
-    loop {
-        let mut told = |what| drop(says.send(Told::Sink(what)));
-        let ended = sink::go_on(hub, &mut told, stop.clone()).await;
-        if is_over("the sink", ended, says, &mut wait, stop.clone()).await {
-            return;
-        }
-    }
+    let mut told = |what| drop(says.send(Told::Sink(what)));
+    again("the sink", says, stop.clone(), async || sink::go_on(hub, &mut told, stop.clone()).await)
+        .await;
 }
 
-/// Whether a part ended since it was stopped; otherwise waits until it is to be begun again. That a
-/// server is not there yet when it has just been begun is not told.
-async fn is_over(
+/// Begins a part whenever it ends, until it is stopped. That a server is not there yet when it has
+/// just been begun is not told.
+async fn again(
     part: &'static str,
-    ended: Result<(), FleetError>,
     says: &UnboundedSender<Told>,
-    wait: &mut Duration,
     mut stop: watch::Receiver<bool>,
-) -> bool {
-    if *stop.borrow() {
-        return true;
-    }
-    let why = ended.err();
-    if why.as_ref().is_none_or(|why| !why.may_pass() || *wait > 4 * AGAIN) {
-        let why = why.map_or_else(|| "it lost the hub".to_owned(), |why| why.to_string());
-        let _ = says.send(Told::Trouble { part, why });
-    }
-    let pause = *wait;
-    *wait = (*wait * 2).min(AGAIN_MAX);
-    tokio::select! {
-        () = tokio::time::sleep(pause) => false,
-        () = stopped(&mut stop) => true,
+    mut begin: impl AsyncFnMut() -> Result<(), FleetError>,
+) {
+    let [first, most] = AGAIN;
+    let mut pause = Pause::new(first, most);
+    loop {
+        let began = Instant::now();
+        let why = begin().await.err();
+        if *stop.borrow() {
+            return;
+        }
+        if why.as_ref().is_none_or(|why| !why.may_pass() || pause.times() >= UNTOLD) {
+            let why = why.map_or_else(|| "it lost the hub".to_owned(), |why| why.to_string());
+            let _ = says.send(Told::Trouble { part, why });
+        }
+        if pause.pass(began.elapsed(), &mut stop).await {
+            return;
+        }
     }
 }
 

@@ -60,6 +60,10 @@ pub const REQUEST_NS: u64 = 5 * SECOND_NS;
 /// Attempts at a job in a round.
 pub const ATTEMPTS: u32 = 3;
 
+/// Most bytes of a part of what is sent in parts, as it is before it is made small, in bytes: a
+/// broker takes messages of 1 MiB.
+pub const PART_BYTES: usize = 512 << 10;
+
 /// Free space below which an agent takes no job, in bytes.
 pub const DISK_BYTES_MIN: u64 = 1_000_000_000;
 

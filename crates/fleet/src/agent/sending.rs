@@ -1,11 +1,12 @@
 //! Sends a part of a journal. The stream says nothing of it: that the archive has it is known by
 //! the sink's word alone.
 
-use crate::parts::{self, BYTES_MAX};
+use crate::parts;
 use async_nats::Client;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
+use v6gap_core::fleet::PART_BYTES;
 use v6gap_core::fleet::REQUEST_NS;
 use v6gap_core::fleet::agent::Event;
 use v6gap_core::fleet::id::JobId;
@@ -49,7 +50,7 @@ async fn try_to(client: Client, part: Part, journal: PathBuf) -> Option<()> {
 }
 
 fn message(part: &Part, journal: &std::path::Path) -> Option<Vec<u8>> {
-    let wanted = part.bytes.min(BYTES_MAX as u64);
+    let wanted = part.bytes.min(PART_BYTES as u64);
     let bytes = Store::read_part(journal, part.at, wanted).ok()?;
     // A shorter one is not what was said, so it is not sent.
     if bytes.len() as u64 != part.bytes {

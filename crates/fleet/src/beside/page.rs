@@ -4,6 +4,7 @@ use super::Line;
 use crate::complaint::said_of;
 use crate::hub::server::end;
 use crate::now::stopped;
+use crate::pause::Pause;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -11,13 +12,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// How soon a page that ended is begun again, and at most: twice as long each time.
-const AGAIN: Duration = Duration::from_secs(1);
-/// See [`AGAIN`].
-const AGAIN_MAX: Duration = Duration::from_secs(60);
-
-/// One that ran for so long was well.
-const WELL: Duration = Duration::from_secs(60);
+/// How soon a page that ended is begun again the first time, and at most.
+const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 
 /// How long the last words of one that ended are waited for.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -42,7 +38,8 @@ pub(crate) async fn keep_up(
     says: impl Fn(Did),
     mut stop: watch::Receiver<bool>,
 ) {
-    let mut wait = AGAIN;
+    let [first, most] = AGAIN;
+    let mut pause = Pause::new(first, most);
     while !*stop.borrow() {
         let began = Instant::now();
         let why = once(&line, &mut asks, &says, &mut stop).await;
@@ -50,10 +47,8 @@ pub(crate) async fn keep_up(
             return;
         }
         says(Did::Ended(why));
-        wait = if began.elapsed() > WELL { AGAIN } else { (wait * 2).min(AGAIN_MAX) };
-        tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            () = stopped(&mut stop) => return,
+        if pause.pass(began.elapsed(), &mut stop).await {
+            return;
         }
     }
 }

@@ -4,14 +4,11 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use v6gap_core::fleet::PART_BYTES;
 use v6gap_core::fleet::clock::ahead_ns;
 use v6gap_core::fleet::message::Heartbeat;
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::work::Now;
-
-/// Most bytes that the agents of one part take, unless it is a single one. A broker takes messages
-/// of 1 MiB.
-const PART_BYTES_MAX: usize = 512 << 10;
 
 /// An agent as it was heard last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,7 +70,8 @@ impl Part {
             };
             // What came as JSON can be written so.
             bytes += serde_json::to_string(&agent).map_or(0, |text| text.len() + 1);
-            if bytes > PART_BYTES_MAX
+            // A single one is a part, however long.
+            if bytes > PART_BYTES
                 && let Some(last) = part.agents.last()
             {
                 part.next = Some(last.said.from.clone());

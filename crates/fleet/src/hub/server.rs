@@ -3,6 +3,7 @@
 use super::config::{ENVIRONMENT, Places};
 use crate::error::{FleetError, SERVER_MIN};
 use crate::now::stopped;
+use crate::pause::Pause;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -14,13 +15,8 @@ use tokio::time::Instant;
 use v6gap_store::Store;
 use v6gap_sys::apart::{self, Ask};
 
-/// How soon a server that ended is begun again, and at most: twice as long each time.
-const AGAIN: Duration = Duration::from_millis(500);
-/// See [`AGAIN`].
-const AGAIN_MAX: Duration = Duration::from_secs(30);
-
-/// One that ran for so long was well.
-const WELL: Duration = Duration::from_secs(60);
+/// How soon a server that ended is begun again the first time, and at most.
+const AGAIN: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(30)];
 
 /// How long a server may take to end in good order.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -70,7 +66,8 @@ pub async fn keep_up(
     says: UnboundedSender<Did>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let mut wait = AGAIN;
+    let [first, most] = AGAIN;
+    let mut pause = Pause::new(first, most);
     while !*stop.borrow() {
         let began = Instant::now();
         let ended = once(&program, &places, &says, &mut stop).await;
@@ -78,10 +75,8 @@ pub async fn keep_up(
             return;
         }
         let _ = says.send(Did::Ended(ended));
-        wait = if began.elapsed() > WELL { AGAIN } else { (wait * 2).min(AGAIN_MAX) };
-        tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            () = stopped(&mut stop) => return,
+        if pause.pass(began.elapsed(), &mut stop).await {
+            return;
         }
     }
 }

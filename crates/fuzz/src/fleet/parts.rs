@@ -6,9 +6,10 @@ use allocation_counter::measure;
 use arbitrary::{Result, Unstructured};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
+use v6gap_core::fleet::PART_BYTES;
 use v6gap_core::fleet::message::ChunkHeader;
 use v6gap_core::fleet::subject;
-use v6gap_fleet::parts::{BYTES_MAX, hash, read, write};
+use v6gap_fleet::parts::{hash, read, write};
 use v6gap_store::JOURNAL_BYTES_MAX;
 
 /// What a part holds.
@@ -57,7 +58,7 @@ pub fn run(data: &[u8]) {
     message.extend_from_slice(&deflated);
     let mut found = None;
     let used = measure(|| found = read(SUBJECT, &message).ok());
-    assert!(used.bytes_max <= ROOM * BYTES_MAX as u64, "{} bytes", used.bytes_max);
+    assert!(used.bytes_max <= ROOM * PART_BYTES as u64, "{} bytes", used.bytes_max);
     if header == *HEADER && deflated == *DEFLATED {
         assert!(found.is_some(), "it is as it was sent");
     }
@@ -65,7 +66,7 @@ pub fn run(data: &[u8]) {
     let own = subject::result(&header.from, &header.run, header.at);
     assert!(own.starts_with("v6gap.res.rome.a."), "it is another's: {own}");
     assert_eq!((bytes.len() as u64, hash(&bytes)), (header.bytes, header.hash));
-    assert!(bytes.len() <= BYTES_MAX, "{} bytes", bytes.len());
+    assert!(bytes.len() <= PART_BYTES, "{} bytes", bytes.len());
     let end = header.at.checked_add(header.bytes);
     assert!(end.is_some_and(|end| end <= JOURNAL_BYTES_MAX), "it begins at {}", header.at);
 }

@@ -5,13 +5,10 @@ use super::{Action, Kept};
 use crate::fleet::id::JobId;
 use crate::fleet::message::Ack;
 use crate::fleet::work::Now;
-use crate::fleet::{REQUEST_NS, SECOND_NS};
+use crate::fleet::{PART_BYTES, REQUEST_NS, SECOND_NS};
 use crate::record::RunId;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-
-/// Most bytes of a journal in one message.
-pub(super) const PART_BYTES: u64 = 512 * 1024;
 
 /// How long is waited for the archive before a run is sent again, in ns. Doubles up to
 /// [`DOUBLINGS`] times.
@@ -169,7 +166,7 @@ impl Outbox {
             out.sent = out.held;
             out.times = out.times.saturating_add(1);
         }
-        let bytes = (out.bytes - out.sent).min(PART_BYTES);
+        let bytes = (out.bytes - out.sent).min(PART_BYTES as u64);
         actions.push(Action::Publish {
             run: run.clone(),
             job: out.job.clone(),

@@ -255,7 +255,7 @@ fn a_run_is_sent_until_the_archive_has_it() {
             _ => None,
         })
     };
-    let part = outbox::PART_BYTES;
+    let part = crate::fleet::PART_BYTES as u64;
     assert_eq!(sends(&agent.step(ended(part + 7), now(10))), Some((0, part)));
     let published = |end| Event::Published { run: run.clone(), end, taken: true };
     assert_eq!(sends(&agent.step(published(part), now(11))), Some((part, 7)));
