@@ -90,6 +90,8 @@ pub enum Outcome {
         why: String,
         /// After how long the next one may begin, in ns.
         again_ns: u64,
+        /// Whether it was begun, so that something may have been sent.
+        began: bool,
         /// The run for that to continue.
         run: Option<RunId>,
     },
@@ -101,10 +103,13 @@ pub enum Outcome {
         attempts: u32,
         /// Whether another attempt would come out the same.
         lasting: bool,
+        /// Whether the last one was begun, so that something may have been sent.
+        began: bool,
         /// The run that has what was measured nevertheless.
         run: Option<RunId>,
     },
-    /// It was not granted, or this coordinator does not lead any more and another one sees to it.
+    /// It was not granted, or too late; or this coordinator does not lead any more and another one
+    /// sees to it.
     Lost,
 }
 

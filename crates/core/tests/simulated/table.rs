@@ -1,6 +1,7 @@
 //! The timetable of a simulation: what is longest overdue.
 
 use std::rc::Rc;
+use v6gap_core::fleet::ATTEMPTS;
 use v6gap_core::fleet::id::JobId;
 use v6gap_core::fleet::work::{Now, Outcome, Timetable, Work};
 
@@ -26,6 +27,7 @@ impl Timetable for Table {
         let free = due.filter(|(_, at)| is_free(&self.works[*at]));
         let (_, at) = free.min()?;
         self.due_ns[at] = None;
+        assert!(self.works[at].failed < ATTEMPTS, "{:?}", self.works[at]);
         Some(self.works[at].clone())
     }
 

@@ -230,7 +230,21 @@ impl Going<'_> {
         let (reads, mut were_read) = unbounded_channel();
         loop {
             let wait_ns = self.machine.wake_ns().saturating_sub(now().ns);
+            // What was said first is heard first: an answer before the heartbeat that follows it.
             let event = tokio::select! {
+                biased;
+                () = stopped(&mut stop) => {
+                    let _ = tokio::time::timeout(PARTING, self.part(&mut events)).await;
+                    return Ok(());
+                }
+                Some((event, visits)) = events.recv() => {
+                    self.recall(&visits);
+                    Some(event)
+                }
+                Some((since, all)) = were_read.recv() => {
+                    self.apply_all(since, all).await?;
+                    Some(Event::Time)
+                }
                 reply = listened.replies.next() => match reply {
                     Some(message) => heard::reply(&message.subject, &message.payload)
                         .map(|reply| Event::Reply(Box::new(reply))),
@@ -267,19 +281,7 @@ impl Going<'_> {
                     }));
                     None
                 }
-                Some((since, all)) = were_read.recv() => {
-                    self.apply_all(since, all).await?;
-                    Some(Event::Time)
-                }
-                Some((event, visits)) = events.recv() => {
-                    self.recall(&visits);
-                    Some(event)
-                }
                 () = tokio::time::sleep(Duration::from_nanos(wait_ns)) => Some(Event::Time),
-                () = stopped(&mut stop) => {
-                    let _ = tokio::time::timeout(PARTING, self.part(&mut events)).await;
-                    return Ok(());
-                }
             };
             if let Some(event) = event {
                 self.step(event).await;

@@ -188,8 +188,13 @@ mod tests {
     fn what_was_measured_and_what_could_not_be_are_told_apart() {
         let (one, other) = (work("rome/a", "oslo/b"), work("oslo/b", "rome/a"));
         let why = "rome/a: something else is measured there".to_owned();
-        let given_up =
-            Outcome::GivenUp { why: why.clone(), attempts: 3, lasting: false, run: None };
+        let given_up = Outcome::GivenUp {
+            why: why.clone(),
+            attempts: 3,
+            lasting: false,
+            began: true,
+            run: None,
+        };
         let measured = Outcome::Measured { run: Some("7k2f9q".parse().unwrap()) };
         let all = [
             written(&one, &measured, 7).unwrap(),

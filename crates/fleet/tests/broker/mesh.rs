@@ -13,7 +13,7 @@ pub const OF_A_SITE: usize = 10;
 const LINKED: usize = 4;
 
 /// With how many others a host is measured: at one a minute more than 500 hosts can do in one.
-const PARTNERS: usize = 24;
+const PARTNERS: usize = 48;
 
 /// Fewest hosts: all sites with an uplink, and others.
 pub const FEWEST: usize = 50;

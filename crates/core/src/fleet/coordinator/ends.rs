@@ -17,7 +17,10 @@ impl Coordinator {
     pub(super) fn replied(&mut self, reply: Reply, out: &mut Out<'_>) {
         let Reply { from, token, answer, .. } = reply;
         let over = !matches!(answer, Answer::Ready { .. } | Answer::Started);
-        self.answers(&from, over.then_some(token));
+        self.answers(&from);
+        if over {
+            self.is_done_with(&from, token);
+        }
         let Some((id, role)) = self.job_at(&from, token) else { return };
         let Some(job) = self.jobs.get_mut(&id) else { return };
         match answer {
@@ -62,7 +65,12 @@ impl Coordinator {
             // What it answered was lost, or it began anew. A server that was used may have been
             // enough.
             if was != End::Over && (role == Role::Client || !job.started) && job.work.is_some() {
-                job.fail(format!("{host}: it ended without a word"), How::Lost);
+                job.fail(format!("{host}: it ended without a word"), How::Gone);
+            } else if was != End::Over
+                && let Some((_, how @ How::Passing)) = &mut job.failure
+            {
+                // That is why the other one could not go on.
+                *how = How::Gone;
             }
         }
     }

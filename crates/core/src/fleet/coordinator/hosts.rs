@@ -53,19 +53,26 @@ impl Coordinator {
         self.hosts.insert(from, heard);
     }
 
-    /// A host has answered: that a job is over there, if it is said of which.
-    pub(super) fn answers(&mut self, host: &HostName, over: Option<Token>) {
+    /// A host has said how that job ended there.
+    pub(super) fn is_done_with(&mut self, host: &HostName, token: Token) {
         if let Some(heard) = self.hosts.get_mut(host) {
-            heard.busy = heard.busy.filter(|busy| Some(*busy) != over);
-            heard.answers = true;
+            heard.busy = heard.busy.filter(|busy| *busy != token);
         }
     }
 
+    /// Whether a host has said that this job is under way there.
+    pub(super) fn is_at(&self, host: &HostName, token: Token) -> bool {
+        self.hosts.get(host).is_some_and(|heard| heard.busy == Some(token))
+    }
+
+    /// A host has answered.
+    pub(super) fn answers(&mut self, host: &HostName) {
+        self.hosts.get_mut(host).into_iter().for_each(|heard| heard.answers = true);
+    }
+
     /// A host has not answered in time, so that it is given no job before it is heard.
-    pub(super) fn answers_not(&mut self, host: &HostName) {
-        if let Some(heard) = self.hosts.get_mut(host) {
-            heard.answers = false;
-        }
+    pub(super) fn falls_silent(&mut self, host: &HostName) {
+        self.hosts.get_mut(host).into_iter().for_each(|heard| heard.answers = false);
     }
 
     /// What a host said last, and how long ago that was at `now`, in ns.

@@ -1,5 +1,6 @@
 //! A job from its grant to its end.
 
+use super::ready::UNANSWERED_NS;
 use super::{Coordinator, Out};
 use crate::fleet::grant::{JobRecord, Stage};
 use crate::fleet::id::{JobId, Nonce, Token, Word};
@@ -8,6 +9,7 @@ use crate::fleet::names::HostName;
 use crate::fleet::work::{Outcome, Work};
 use crate::fleet::{ATTEMPTS, PREPARE_NS, SECOND_NS, hold_ns};
 use crate::record::RunId;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::mem::replace;
@@ -18,7 +20,7 @@ use rand_core::Rng;
 const AGAIN_NS: u64 = 15 * SECOND_NS;
 
 /// The same where an agent was gone: nothing was found that has to pass.
-const LOST_NS: u64 = SECOND_NS;
+const GONE_NS: u64 = SECOND_NS;
 
 /// What one of the hosts of a job does for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +41,9 @@ pub(super) enum How {
     /// Another one may come out otherwise after a while.
     Passing,
     /// An agent was gone: nothing is known of the path.
-    Lost,
+    Gone,
+    /// It was granted so late that nobody could answer: this is no attempt.
+    Late,
 }
 
 impl How {
@@ -59,6 +63,8 @@ pub(super) struct Job {
     pub(super) word: Word,
     pub(super) from: End,
     pub(super) to: End,
+    /// Since when it is held, in ns.
+    pub(super) since_ns: u64,
     /// Whether *start* was said, or may have been.
     pub(super) started: bool,
     /// Whether the agents were told to stop.
@@ -67,8 +73,6 @@ pub(super) struct Job {
     pub(super) ask_ns: u64,
     /// Until when *start* may be said, in ns.
     pub(super) start_by_ns: u64,
-    /// When it is over whatever is heard, in ns.
-    pub(super) over_ns: u64,
     /// Whether the client said that it is done.
     pub(super) done: bool,
     /// The run that the client measured into.
@@ -94,22 +98,27 @@ impl Job {
         self.failure.get_or_insert((why, how));
     }
 
-    /// When it must be over, or started, in ns.
-    fn late_ns(&self) -> u64 {
-        if self.started { self.over_ns } else { self.start_by_ns }
+    /// When it must be over, or started, in ns: in the end it is over whatever is heard.
+    pub(super) fn late_ns(&self) -> u64 {
+        let over_ns = || self.since_ns.saturating_add(hold_ns(self.record.longest_ns));
+        if self.started { over_ns() } else { self.start_by_ns }
+    }
+
+    /// Both ends: the server first, which takes longer to be ready.
+    fn ends(&self) -> [(End, &HostName); 2] {
+        [(self.to, &self.record.to), (self.from, &self.record.from)]
     }
 
     /// Hosts that were asked to make ready, and have not answered.
-    pub(super) fn unanswered(&self) -> Vec<HostName> {
-        let ends = [(self.from, &self.record.from), (self.to, &self.record.to)];
-        let asked = ends.into_iter().filter(|(end, _)| !self.started && *end == End::Asked);
-        asked.map(|(_, host)| host.clone()).collect()
+    pub(super) fn unanswered(&self) -> impl Iterator<Item = &HostName> {
+        let asked = |(end, host)| (!self.started && end == End::Asked).then_some(host);
+        self.ends().into_iter().filter_map(asked)
     }
 
     /// When whoever has not answered is asked again, in ns; nothing if nobody is.
     pub(super) fn asks_ns(&self) -> Option<u64> {
-        let waits = !self.started && self.failure.is_none();
-        (waits && [self.from, self.to].contains(&End::Asked)).then_some(self.ask_ns)
+        let waits = self.failure.is_none() && self.unanswered().next().is_some();
+        waits.then_some(self.ask_ns)
     }
 
     /// When something is to be done with it, in ns.
@@ -135,11 +144,11 @@ impl Coordinator {
             word: if work.to_is_agent { Word::from_bits([a, b, c]) } else { Word::none() },
             from: End::Asked,
             to: if work.to_is_agent { End::Asked } else { End::Over },
+            since_ns: out.now.ns,
             started: false,
             stopped: false,
             ask_ns: out.now.ns,
             start_by_ns: asked_ns.saturating_add(PREPARE_NS),
-            over_ns: out.now.ns.saturating_add(hold_ns(work.longest_ns)),
             done: false,
             run: None,
             failure: None,
@@ -156,21 +165,21 @@ impl Coordinator {
             from: End::Asked,
             to: if record.to_is_agent { End::Asked } else { End::Over },
             word: Word::none(),
+            since_ns: out.now.ns,
             started: true,
             stopped: false,
             ask_ns: 0,
             start_by_ns: 0,
-            over_ns: out.now.ns.saturating_add(hold_ns(record.longest_ns)),
             done: false,
             run: None,
             failure: None,
             work: None,
             record,
         };
-        let hosts = [(&job.from, job.record.from.clone()), (&job.to, job.record.to.clone())];
-        let agents = hosts.map(|(end, host)| (*end != End::Over).then_some(host));
+        let agents = job.ends().into_iter().filter(|(end, _)| *end != End::Over);
+        let agents: Vec<HostName> = agents.map(|(_, host)| host.clone()).collect();
         self.hold(id, job);
-        for host in agents.into_iter().flatten() {
+        for host in agents {
             self.send(&host, Order::Status, out);
         }
     }
@@ -192,18 +201,42 @@ impl Coordinator {
         for id in ids {
             let Some(job) = self.jobs.get_mut(&id) else { continue };
             let late = now_ns >= job.late_ns() && !job.is_over();
-            // What was never started cannot run, whatever is heard of it.
-            let free = job.is_over() || late || !job.started;
-            let unanswered = if late { job.unanswered() } else { Vec::new() };
             if late {
                 let why = if job.started { "nothing was heard of it" } else { "not ready in time" };
-                job.fail(why.to_string(), How::Lost);
+                job.fail(why.to_string(), How::Gone);
             }
+            // What was never started cannot run, whatever is heard of it.
+            let free = job.is_over() || late || !job.started;
             self.stop(&id, out);
-            unanswered.iter().for_each(|host| self.answers_not(host));
             if free {
+                self.blame(&id, now_ns);
                 self.free(&id, out);
             }
+        }
+    }
+
+    /// Why a job that was not started failed: whoever had time to answer and did not is to blame,
+    /// whatever the other one says of its waiting.
+    fn blame(&mut self, id: &JobId, now_ns: u64) {
+        let Some(job) = self.jobs.get(id) else { return };
+        // A server that takes long says that it has the order.
+        let silent = job.unanswered().filter(|host| !self.is_at(host, job.token));
+        let silent: Vec<HostName> = silent.cloned().collect();
+        let Some(host) = silent.first() else { return };
+        let (why, how) = if now_ns >= job.since_ns.saturating_add(UNANSWERED_NS) {
+            (format!("{host}: it did not answer"), How::Gone)
+        } else if now_ns >= job.start_by_ns {
+            ("it was granted too late".to_string(), How::Late)
+        } else {
+            return;
+        };
+        if how == How::Gone {
+            silent.iter().for_each(|host| self.falls_silent(host));
+        }
+        if let Some(job) = self.jobs.get_mut(id)
+            && job.failure.as_ref().is_none_or(|(_, how)| *how != How::Lasting)
+        {
+            job.failure = Some((why, how));
         }
     }
 
@@ -214,8 +247,8 @@ impl Coordinator {
             return;
         }
         let token = job.token;
-        let ends = [(job.from, job.record.from.clone()), (job.to, job.record.to.clone())];
-        for (_, host) in ends.into_iter().filter(|(end, _)| *end != End::Over) {
+        let there = job.ends().into_iter().filter(|(end, _)| *end != End::Over);
+        for host in there.map(|(_, host)| host.clone()).collect::<Vec<HostName>>() {
             self.send(&host, Order::Stop { token }, out);
         }
     }
@@ -239,16 +272,20 @@ impl Coordinator {
         let (why, how) = match (failure, job.done) {
             (_, true) => return out.came(id, work, Outcome::Measured { run: job.run }),
             (Some(failure), false) => failure,
-            (None, false) => ("the client ended without a word".to_string(), How::Lost),
+            (None, false) => ("the client ended without a word".to_string(), How::Gone),
         };
-        let (lasting, run) = (how == How::Lasting, job.run);
+        let pause_ns = match how {
+            How::Late => return out.came(id, work, Outcome::Lost),
+            How::Gone => GONE_NS,
+            How::Passing | How::Lasting => AGAIN_NS,
+        };
+        let (lasting, began, run) = (how == How::Lasting, job.started, job.run);
         let outcome = if lasting || attempts >= ATTEMPTS {
-            Outcome::GivenUp { why, attempts, lasting, run }
+            Outcome::GivenUp { why, attempts, lasting, began, run }
         } else {
-            let pause_ns = if how == How::Lost { LOST_NS } else { AGAIN_NS };
             let again_ns = pause_ns * u64::from(attempts);
             // What was measured is continued.
-            Outcome::Failed { why, again_ns, run: run.or(work.continued.clone()) }
+            Outcome::Failed { why, again_ns, began, run: run.or(work.continued.clone()) }
         };
         out.came(id, work, outcome);
     }

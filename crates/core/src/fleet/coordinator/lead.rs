@@ -75,7 +75,8 @@ impl Coordinator {
             Lead::Leading if self.flight.is_some() => u64::MAX,
             Lead::Leading => self.ask_ns.min(self.renewed_ns.saturating_add(RENEW_NS)),
         };
-        let jobs = self.jobs.values().map(super::job::Job::wake_ns);
+        let leads = self.leads();
+        let jobs = self.jobs.values().map(|job| if leads { job.wake_ns() } else { job.late_ns() });
         jobs.chain(flight).fold(lead, u64::min)
     }
 

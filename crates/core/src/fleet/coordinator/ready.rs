@@ -11,12 +11,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// After how long an order to make ready that was not answered is given again, in ns: the broker
-/// keeps none for an agent that is not there. An agent that has it does nothing else for the second.
-const UNANSWERED_NS: u64 = 3 * SECOND_NS;
+/// keeps none for an agent that is not there. An agent that has it does nothing else for another.
+pub(super) const UNANSWERED_NS: u64 = 3 * SECOND_NS;
 
 impl Coordinator {
-    /// Whoever has not answered is asked again, where it is time for that.
+    /// Whoever has not answered is asked again, where it is time for that; while the broker does
+    /// not answer nobody is.
     pub(super) fn prepare_again(&mut self, out: &mut Out<'_>) {
+        if !self.leads() {
+            return;
+        }
         let now_ns = out.now.ns;
         let is_due = |job: &Job| job.asks_ns().is_some_and(|ns| now_ns >= ns);
         let due = self.jobs.iter().filter(|(_, job)| is_due(job)).map(|(id, _)| id.clone());
@@ -29,7 +33,9 @@ impl Coordinator {
     /// get there, or it is on its way.
     pub(super) fn has_not_seen(&mut self, host: &HostName, highest: Token, now_ns: u64) {
         for job in self.jobs.values_mut().filter(|job| job.token > highest) {
-            if job.unanswered().contains(host) {
+            // One that was just asked has it soon.
+            let is_old = now_ns.saturating_sub(job.since_ns) >= SECOND_NS;
+            if is_old && job.unanswered().any(|of| of == host) {
                 job.ask_ns = now_ns;
             }
         }
@@ -41,10 +47,11 @@ impl Coordinator {
         let Some(work) = job.work.clone() else { return };
         job.ask_ns = out.now.ns.saturating_add(UNANSWERED_NS);
         let (token, word) = (job.token, job.word.clone());
-        let unanswered = job.unanswered();
-        // The server first: it takes longer to be ready.
-        let ends = [(Role::Server, &work.to, &work.from), (Role::Client, &work.from, &work.to)];
-        for (role, host, peer) in ends.into_iter().filter(|end| unanswered.contains(end.1)) {
+        for host in job.unanswered().cloned().collect::<Vec<HostName>>() {
+            let (role, peer) = match host == work.to {
+                true => (Role::Server, &work.from),
+                false => (Role::Client, &work.to),
+            };
             let prepare = Prepare {
                 job: id.clone(),
                 token,
@@ -58,7 +65,7 @@ impl Coordinator {
                 needs: work.plan.needs.clone(),
                 continued: work.continued.clone().filter(|_| role == Role::Client),
             };
-            self.send(host, Order::Prepare(Box::new(prepare)), out);
+            self.send(&host, Order::Prepare(Box::new(prepare)), out);
         }
     }
 

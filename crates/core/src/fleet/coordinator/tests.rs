@@ -209,6 +209,8 @@ fn a_grant_whose_answer_was_held_up_starts_nothing() {
         assert!(sent(&actions, "start").is_empty(), "{actions:?}");
     }
     assert_eq!(desk.machine.jobs().count(), 0);
+    // Nobody could have answered, so that it was no attempt.
+    assert_eq!(desk.table.1, [Outcome::Lost]);
 }
 
 #[test]
@@ -406,9 +408,15 @@ fn a_host_that_does_not_answer_holds_up_the_other_once_and_is_free_when_it_is_he
     desk.takes(&actions, 100);
     let token = Token(desk.sequence);
     desk.says("rome/a", token, Answer::Ready { nonce: Nonce(1) }, 101);
-    let actions = desk.step(Event::Time, 100 + PREPARE_NS / SECOND_NS);
-    assert_eq!(sent(&actions, "stop").len(), 2);
-    assert!(matches!(desk.table.1[..], [Outcome::Failed { again_ns: SECOND_NS, .. }]));
+    // It does not stay ready for as long as the other one may take.
+    let why = "nobody said start in time".to_string();
+    let waited = Failure { why, lasting: false, measured: Measured::default() };
+    let actions = desk.says("rome/a", token, Answer::Failed(waited), 111);
+    assert_eq!(sent(&actions, "stop"), [(host("oslo/a"), token)]);
+    let [Outcome::Failed { why, again_ns: SECOND_NS, began: false, .. }] = &desk.table.1[..] else {
+        panic!("{:?}", desk.table.1)
+    };
+    assert_eq!(why, "oslo/a: it did not answer");
     // The other path is granted in place of it, though it comes later.
     let (_, batch) = batch(&actions);
     assert!(batch.puts.iter().any(|put| put.key.text() == "host.bern.a"), "{batch:?}");
@@ -417,6 +425,40 @@ fn a_host_that_does_not_answer_holds_up_the_other_once_and_is_free_when_it_is_he
     assert_eq!(of(&desk), silent);
     desk.hear("oslo/a", 0, 116);
     assert_eq!(of(&desk), None);
+}
+
+#[test]
+fn a_server_that_takes_long_and_says_so_is_not_gone() {
+    let (mut desk, actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
+    desk.takes(&actions, 100);
+    let token = Token(desk.sequence);
+    desk.hear_with("oslo/a", token.0, 101, |heartbeat| heartbeat.state = State::Ready { token });
+    desk.step(Event::Time, 100 + PREPARE_NS / SECOND_NS);
+    let silent = |name| {
+        let obstacle = desk.machine.obstacle(&work(name, "bern/a"), now(116));
+        obstacle == Some((host(name), Obstacle::Silent))
+    };
+    assert_eq!([silent("rome/a"), silent("oslo/a")], [true, false]);
+}
+
+#[test]
+fn a_server_that_dies_is_why_the_client_cannot_go_on() {
+    let (mut desk, actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
+    desk.takes(&actions, 100);
+    let token = Token(desk.sequence);
+    for name in ["rome/a", "oslo/a"] {
+        desk.says(name, token, Answer::Ready { nonce: Nonce(1) }, 101);
+    }
+    let why = "the connection broke".to_string();
+    let broke = Failure { why, lasting: false, measured: Measured::default() };
+    desk.says("rome/a", token, Answer::Failed(broke), 102);
+    assert_eq!(desk.machine.jobs().count(), 1);
+    desk.hear("oslo/a", token.0, 103);
+    assert!(
+        matches!(desk.table.1[..], [Outcome::Failed { again_ns: SECOND_NS, began: true, .. }]),
+        "{:?}",
+        desk.table.1
+    );
 }
 
 #[test]

@@ -44,4 +44,16 @@ impl Budgets {
             of.spent = of.spent.saturating_add(bytes);
         }
     }
+
+    /// Takes note that a link did not carry what was taken note of today.
+    pub(super) fn give_back(&mut self, link: usize, bytes: u64) {
+        if let Some(of) = self.links.get_mut(link) {
+            of.spent = of.spent.saturating_sub(bytes);
+        }
+    }
+
+    /// The day, counted from the Unix epoch.
+    pub(super) fn day(&self) -> u64 {
+        self.day
+    }
 }

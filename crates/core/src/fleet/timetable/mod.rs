@@ -64,6 +64,8 @@ pub enum Ended {
     Failed {
         /// The time.
         again_unix_ns: u64,
+        /// Whether it was begun, so that links may have carried something for it.
+        began: bool,
     },
 }
 
@@ -257,7 +259,12 @@ impl Order {
                 of.last_ns = began_ns;
                 None
             }
-            Ended::Failed { again_unix_ns } => Some(again_unix_ns),
+            Ended::Failed { again_unix_ns, began } => {
+                if !began {
+                    self.give_back(task, began_ns);
+                }
+                Some(again_unix_ns)
+            }
         };
         self.rest(task, again_ns);
         for resource in takes {
@@ -268,6 +275,20 @@ impl Order {
             self.queues.open(1 + resource);
         }
         self.drop_unless_running(task);
+    }
+
+    /// The visit is not to be made before this time since the Unix epoch, in ns.
+    pub fn not_before(&mut self, visit: Visit, unix_ns: u64) {
+        let Some(task) = self.by_visit.get(&visit).copied() else { return };
+        let rests = match self.task(task).map(|of| of.state) {
+            Some(State::Idle(due_ns)) => due_ns < unix_ns,
+            Some(State::Waiting(..)) => true,
+            Some(State::Running(_) | State::Gone) | None => false,
+        };
+        if rests {
+            self.take_out(task);
+            self.rest(task, Some(unix_ns));
+        }
     }
 
     /// When to ask again although nothing ended, in ns since the Unix epoch; nothing if only what
@@ -417,6 +438,18 @@ impl Order {
         }
         carried_by.iter().for_each(|link| self.budgets.spend(*link, slot.bytes));
         Some(visit)
+    }
+
+    /// What was given out at that time was not begun, and links have carried nothing of it.
+    fn give_back(&mut self, task: u32, began_ns: u64) {
+        let Some(of) = self.task(task) else { return };
+        let bytes = self.measures.get(of.visit.measure).map_or(0, |of| of.slot.bytes);
+        if began_ns / DAY_NS == self.budgets.day() {
+            for link in of.carried_by.clone() {
+                self.budgets.give_back(link, bytes);
+                self.let_all_in(1 + self.taken.len() + link);
+            }
+        }
     }
 }
 

@@ -193,7 +193,7 @@ fn in_its_quiet_hours_a_measurement_waits_and_others_do_not() {
     let visits = begun(&mut order, 3600);
     assert_eq!(visits[0].measure, 0, "as overdue as can be");
     // It would not be over before the hour is quiet.
-    order.ended(visits[0], Ended::Failed { again_unix_ns: 0 });
+    order.ended(visits[0], Ended::Failed { again_unix_ns: 0, began: true });
     assert!(begun(&mut order, 86_400 - 20).iter().all(|visit| visit.measure == 1));
 }
 
@@ -202,7 +202,7 @@ fn what_failed_is_tried_again_when_it_may_be_and_is_no_less_overdue() {
     let mesh = mesh(&FOUR[..2], &[measure("p", "1 h", "light")], |_| {});
     let mut order = order(&mesh);
     let visit = begun(&mut order, 0)[0];
-    order.ended(visit, Ended::Failed { again_unix_ns: at(90).unix_ns });
+    order.ended(visit, Ended::Failed { again_unix_ns: at(90).unix_ns, began: true });
     assert_eq!(begun(&mut order, 89), []);
     assert!(order.overdue(0, at(89).unix_ns).unwrap() > 1.0);
     assert_eq!(begun(&mut order, 90), [visit]);
@@ -348,6 +348,7 @@ fn a_coordinator_is_given_work_and_says_what_came_of_it() {
         why: String::new(),
         attempts: 3,
         lasting,
+        began: true,
         run: Some(run.clone()),
     };
     timetable.came(&work, &job, &given_up(false), now(7));
@@ -383,7 +384,8 @@ fn a_path_that_waits_for_another_attempt_holds_nobody_up() {
     let first = next(&mut timetable, 0).unwrap();
     let run: crate::record::RunId = "7k2f9q".parse().unwrap();
     let (why, run) = (String::new(), Some(run));
-    let failed = Outcome::Failed { why, again_ns: 15_000_000_000, run: run.clone() };
+    let (again_ns, began) = (15_000_000_000, true);
+    let failed = Outcome::Failed { why, again_ns, began, run: run.clone() };
     timetable.came(&first, &job, &failed, now(10));
     // Both its hosts are free for others, and it is not asked for before it is time.
     let mut others = Vec::new();
@@ -400,7 +402,39 @@ fn a_path_that_waits_for_another_attempt_holds_nobody_up() {
     let third = next(&mut timetable, 25).unwrap();
     assert_eq!((third.failed, &third.continued), (1, &run));
     timetable.came(&third, &job, &failed, now(26));
-    assert_eq!(next(&mut timetable, 41).unwrap().failed, 2);
+    let fourth = next(&mut timetable, 41).unwrap();
+    assert_eq!(fourth.failed, 2);
+    timetable.came(&fourth, &job, &failed, now(42));
+    // That it was measured before it failed changes nothing; that another coordinator had it
+    // measured since, much.
+    timetable.measured(first.key(), at(41).unix_ns);
+    assert_eq!(timetable.wakes_unix_ns(at(42)), Some(at(57).unix_ns));
+    timetable.measured(first.key(), at(50).unix_ns);
+    let later = next(&mut timetable, 50 + 60 * MINUTE).unwrap();
+    assert_eq!((later.key(), later.failed, &later.continued), (first.key(), 0, &None));
+}
+
+#[test]
+fn what_was_not_begun_is_taken_from_no_budget() {
+    let mesh = mesh(&["a/a", "b/b"], &[measure("p", "1 h", "light")], |draft| {
+        let (site, budget) = (Some("a".to_owned()), Some("1 GB/day".to_owned()));
+        let link = LinkDraft { name: "up".to_owned(), site, budget, ..Default::default() };
+        draft.links = [link].to_vec();
+    });
+    let planned = Planned { bytes: 1_000_000_000, ..planned("p") };
+    let mut timetable = MeshTimetable::new(mesh, [planned].to_vec(), at(0));
+    let now = |seconds: u64| Now { ns: seconds * 1_000_000_000, wall: at(seconds) };
+    let job = JobId::from_bits(1);
+    let mut next = |seconds: u64, came: Outcome| {
+        let work = timetable.next(now(seconds), &|_: &Work| true);
+        work.inspect(|work| timetable.came(work, &job, &came, now(seconds))).is_some()
+    };
+    let failed = |began| Outcome::Failed { why: String::new(), again_ns: 0, began, run: None };
+    for s in 0..5 {
+        assert!(next(s, Outcome::Lost) && next(s, failed(false)), "{s}");
+    }
+    assert!(next(9, failed(true)));
+    assert!(!next(10, failed(true)), "more than the link may carry");
 }
 
 #[test]
@@ -424,6 +458,18 @@ fn a_path_that_two_groups_measure_by_one_plan_is_free_when_it_ended_and_counts_f
         timetable.came(&work, &job, &measured, now(begins + 20));
         assert_eq!(timetable.next(now(begins + 20), &|_: &Work| true), None, "{hour} h");
     }
+    // One attempt for both: what fails for the one is not tried for the other meanwhile.
+    let work = timetable.next(now(8 * HOUR), &|_: &Work| true).unwrap();
+    let (why, run) = (String::new(), Some("7k2f9q".parse().unwrap()));
+    let failed = Outcome::Failed { why, again_ns: 15_000_000_000, began: true, run: run.clone() };
+    timetable.came(&work, &job, &failed, now(8 * HOUR));
+    assert_eq!(timetable.next(now(8 * HOUR + 14), &|_: &Work| true), None);
+    let again = timetable.next(now(8 * HOUR + 15), &|_: &Work| true).unwrap();
+    assert_eq!((again.failed, again.continued.clone()), (1, run));
+    timetable.came(&again, &job, &Outcome::Measured { run: None }, now(8 * HOUR + 20));
+    let whole = timetable.next(now(10 * HOUR), &|_: &Work| true).unwrap();
+    assert_eq!((whole.failed, whole.continued.clone()), (0, None));
+    timetable.came(&whole, &job, &Outcome::Measured { run: None }, now(10 * HOUR));
     // As it is told from the archive.
     let (from, to) = ("a/a".parse().unwrap(), "b/b".parse().unwrap());
     timetable.measured((&from, &to, "p"), at(100 * HOUR).unix_ns);

@@ -42,6 +42,8 @@ pub struct MeshTimetable {
 /// What the next attempt of a visit must know.
 #[derive(Debug, Clone, Default)]
 struct Failed {
+    /// When it failed, in ns since the Unix epoch.
+    unix_ns: u64,
     /// Attempts of its round that failed.
     attempts: u32,
     /// The run that broke off.
@@ -64,7 +66,11 @@ impl MeshTimetable {
     /// archive says it: that counts for every group that has it.
     pub fn measured(&mut self, key: (&HostName, &HostName, &str), began_unix_ns: u64) {
         for visit in self.visits(key) {
-            self.order.measured(visit, began_unix_ns);
+            // What failed since then is tried again at its time.
+            if self.failed.get(&visit).is_none_or(|failed| failed.unix_ns <= began_unix_ns) {
+                self.failed.remove(&visit);
+                self.order.measured(visit, began_unix_ns);
+            }
         }
     }
 
@@ -98,7 +104,7 @@ impl MeshTimetable {
             Class::Exclusive => self.carriers.links(visit.pair),
         };
         let link = |at: usize| Some(self.mesh.links.get(at)?.name.clone());
-        let Failed { attempts, run } = self.failed.get(&visit).cloned().unwrap_or_default();
+        let Failed { attempts, run, .. } = self.failed.get(&visit).cloned().unwrap_or_default();
         Some(Work {
             from: from.name.clone(),
             to: to.name.clone(),
@@ -134,6 +140,7 @@ impl MeshTimetable {
             return;
         }
         self.day = now.day();
+        self.failed.retain(|visit, _| self.order.has(*visit));
         for (at, measure) in self.mesh.measures.iter().enumerate() {
             let group = self.mesh.groups.get(measure.group);
             if group.is_some_and(|group| matches!(group.paths, Paths::Sample { .. })) {
@@ -159,32 +166,32 @@ impl Timetable for MeshTimetable {
         // They take the same hosts, so that one of them is under way at most.
         let under_way = visits.iter().find_map(|of| Some((*of, self.order.began_unix_ns(*of)?)));
         let Some((visit, began_unix_ns)) = under_way else { return };
-        let later = |ns: u64| now.wall.unix_ns.saturating_add(ns);
-        let (failed, ended) = match outcome {
-            Outcome::Measured { .. } => (None, Ended::Measured),
-            Outcome::Failed { run, again_ns, .. } => {
-                let failed = Failed { attempts: work.failed.saturating_add(1), run: run.clone() };
-                (Some(failed), Ended::Failed { again_unix_ns: later(*again_ns) })
+        let unix_ns = now.wall.unix_ns;
+        let later = |ns: u64| unix_ns.saturating_add(ns);
+        let retry_ns = (work.every_ns / RETRY_PARTS).max(RETRY_NS_MIN);
+        let (again_unix_ns, began, attempts, run) = match outcome {
+            Outcome::Measured { .. } => {
+                self.order.ended(visit, Ended::Measured);
+                return self.measured(work.key(), began_unix_ns);
             }
-            Outcome::GivenUp { lasting: true, .. } => {
-                (None, Ended::Failed { again_unix_ns: later(work.every_ns) })
+            Outcome::Failed { run, again_ns, began, .. } => {
+                (later(*again_ns), *began, work.failed.saturating_add(1), run.clone())
             }
-            Outcome::GivenUp { lasting: false, run, .. } => {
-                let retry_ns = (work.every_ns / RETRY_PARTS).max(RETRY_NS_MIN);
-                let failed = run.clone().map(|run| Failed { attempts: 0, run: Some(run) });
-                (failed, Ended::Failed { again_unix_ns: later(retry_ns) })
+            Outcome::GivenUp { lasting: true, began, .. } => {
+                (later(work.every_ns), *began, 0, None)
+            }
+            Outcome::GivenUp { lasting: false, began, run, .. } => {
+                (later(retry_ns), *began, 0, run.clone())
             }
             Outcome::Lost => {
-                (self.failed.remove(&visit), Ended::Failed { again_unix_ns: now.wall.unix_ns })
+                let (again_unix_ns, began) = (unix_ns, false);
+                return self.order.ended(visit, Ended::Failed { again_unix_ns, began });
             }
         };
-        match failed {
-            Some(failed) => self.failed.insert(visit, failed),
-            None => self.failed.remove(&visit),
-        };
-        self.order.ended(visit, ended);
-        if ended == Ended::Measured {
-            self.measured(work.key(), began_unix_ns);
+        self.order.ended(visit, Ended::Failed { again_unix_ns, began });
+        for visit in visits {
+            self.order.not_before(visit, again_unix_ns);
+            self.failed.insert(visit, Failed { unix_ns, attempts, run: run.clone() });
         }
     }
 }
