@@ -115,13 +115,26 @@ pub fn read(plan: &str, seed: u64, choice: &Choice) -> Result<Found, Failure> {
     if plan == "-" {
         return read_input(seed, choice);
     }
+    read_beside(Path::new(""), plan, seed, choice)
+}
+
+/// As [`read`], of what another file in `folder` names: never from standard input.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_beside(
+    folder: &Path,
+    plan: &str,
+    seed: u64,
+    choice: &Choice,
+) -> Result<Found, Failure> {
     if let Some(name) = plan.strip_prefix(SHIPPED) {
         return read_preset(find(name)?, seed, choice);
     }
-    let path = Path::new(plan);
+    let path = folder.join(plan);
     let mut scaled = Vec::new();
     let folder = path.parent().unwrap_or(Path::new(""));
-    match read_plan(path, seed, &mut |draft| prepare(draft, Some(folder), choice, &mut scaled)) {
+    match read_plan(&path, seed, &mut |draft| prepare(draft, Some(folder), choice, &mut scaled)) {
         Ok((text, draft, plan)) => Ok(Found { text, draft, plan, scaled }),
         Err(PlanFileError::Store(StoreError::Io { source, .. }))
             if source.kind() == std::io::ErrorKind::NotFound

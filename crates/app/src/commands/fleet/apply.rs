@@ -6,7 +6,6 @@ use crate::args::{FleetApplyArgs, FleetRunArgs};
 use crate::diag;
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::presets::PRESETS;
 use crate::session;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,14 +19,13 @@ use v6gap_store::{Store, parse_mesh};
 /// # Errors
 /// If it or a plan cannot be read, or the hub refuses.
 pub fn execute(args: &FleetApplyArgs) -> Result<Outcome, Failure> {
-    let (text, mesh) = read(&args.mesh)?;
     if args.remove {
+        let (_, mesh) = read(&args.mesh)?;
         to_its_end(async |_| operate::take_away(&args.creds, &mesh.name).await)?;
         output::to_stdout(&format!("The mesh plan {} is measured no more.", mesh.name));
         return Ok(Outcome::Done);
     }
-    let plans = plans(&mesh, args.mesh.parent().unwrap_or(Path::new("")))?;
-    let applied = Applied { v6gap: 1, mesh: text, plans, afresh: false };
+    let (mesh, applied) = with_plans(&args.mesh, false)?;
     to_its_end(async |_| operate::apply(&args.creds, &mesh.name, &applied).await)?;
     output::to_stdout(&format!("The mesh plan {} is applied.", mesh.name));
     Ok(Outcome::Done)
@@ -38,9 +36,7 @@ pub fn execute(args: &FleetApplyArgs) -> Result<Outcome, Failure> {
 /// # Errors
 /// As [`execute`].
 pub fn once(args: &FleetRunArgs) -> Result<Outcome, Failure> {
-    let (text, mesh) = read(&args.mesh)?;
-    let plans = plans(&mesh, args.mesh.parent().unwrap_or(Path::new("")))?;
-    let applied = Applied { v6gap: 1, mesh: text, plans, afresh: true };
+    let (mesh, applied) = with_plans(&args.mesh, true)?;
     let stop = session::stopper()?;
     let mut told = |done: usize, all: usize| {
         output::to_stdout(&format!("{done} of {all} paths were measured."));
@@ -77,22 +73,17 @@ fn read(path: &Path) -> Result<(String, Mesh), Failure> {
     Ok((text, mesh))
 }
 
-/// The texts of all plans that a mesh plan names: files beside it, or plans that come with the
-/// program.
-fn plans(mesh: &Mesh, beside: &Path) -> Result<BTreeMap<String, String>, Failure> {
+/// The mesh plan with the texts of all plans that it names.
+fn with_plans(file: &Path, afresh: bool) -> Result<(Mesh, Applied), Failure> {
+    let (text, mesh) = read(file)?;
     let mut plans = BTreeMap::new();
-    for measure in &mesh.measures {
+    for (measure, found) in mesh.measures.iter().zip(super::mesh::plans(file, &mesh)?) {
         let name = &measure.plan;
-        let preset = PRESETS.iter().find(|preset| preset.name == name.as_str());
-        let text = match preset {
-            Some(preset) => preset.text.to_owned(),
-            None => Store::read_text(&beside.join(name))?,
-        };
-        asked(&text).map_err(|why| {
+        asked(&found.text).map_err(|why| {
             Failure::new("E501", Outcome::Usage, format!("the plan {name}: {why}"))
                 .run(format!("v6gap plan check {name}"), "shows all that is wrong with it")
         })?;
-        plans.insert(name.clone(), text);
+        plans.insert(name.clone(), found.text);
     }
-    Ok(plans)
+    Ok((mesh, Applied { v6gap: 1, mesh: text, plans, afresh }))
 }

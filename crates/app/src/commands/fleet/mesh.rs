@@ -3,13 +3,12 @@
 use crate::args::{FleetCheckArgs, FleetEstimateArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::presets::{self, Choice, PlaceChoice};
+use crate::presets::{self, Choice, Found, PlaceChoice};
 use crate::settings::Context;
 use serde_json::Value;
 use std::path::Path as FilePath;
 use v6gap_core::fleet::estimate::{Takes, estimate_mesh};
 use v6gap_core::fleet::mesh::{Class, Mesh};
-use v6gap_core::plan::Plan;
 use v6gap_core::workload::{Path, Workload};
 use v6gap_report::fleet::{estimate as in_words, estimate_json, explain, explain_json};
 use v6gap_store::read_mesh_file;
@@ -36,7 +35,7 @@ pub(super) fn estimate(args: &FleetEstimateArgs, context: &Context) -> Result<Ou
     let rate_bps = args.rate.and_then(|rate| rate.0).map_or(Path::USUAL.rate_bps, |bps| bps as f64);
     let round_trip_ns = args.rtt.map_or(Path::USUAL.round_trip_ns, |ns| ns as f64);
     let path = Path { rate_bps, round_trip_ns };
-    let takes: Vec<Takes> = plans.iter().map(|plan| Takes::of(plan, path)).collect();
+    let takes: Vec<Takes> = plans.iter().map(|found| Takes::of(&found.plan, path)).collect();
     let found = estimate_mesh(&mesh, &takes);
     let text = || in_words(&mesh, &found, rate_bps);
     show(args.json, context, || estimate_json(&mesh, &found), text);
@@ -56,22 +55,17 @@ fn show(
     }
 }
 
-/// The plan of each measurement. A file is beside the mesh plan.
-fn plans(file: &FilePath, mesh: &Mesh) -> Result<Vec<Plan>, Failure> {
+/// The plan of each measurement: a file beside the mesh plan, or one that comes with the program.
+pub(super) fn plans(file: &FilePath, mesh: &Mesh) -> Result<Vec<Found>, Failure> {
     let folder = file.parent().unwrap_or(FilePath::new(""));
     let choice = Choice { place: PlaceChoice::Server, ..Choice::default() };
-    let read = |name: &str| -> Result<Plan, Failure> {
-        let is_file = name.contains(['/', '\\', '.']);
-        let beside = folder.join(name).display().to_string();
-        let found = presets::read(if is_file { beside.as_str() } else { name }, 0, &choice)?;
-        Ok(found.plan)
-    };
+    let read = |name: &str| presets::read_beside(folder, name, 0, &choice);
     mesh.measures.iter().map(|measure| read(&measure.plan)).collect()
 }
 
 /// Says where a measurement that loads what it crosses shares links with others.
-fn warn(mesh: &Mesh, plans: &[Plan], context: &Context) {
-    for (measure, plan) in mesh.measures.iter().zip(plans) {
+fn warn(mesh: &Mesh, plans: &[Found], context: &Context) {
+    for (measure, Found { plan, .. }) in mesh.measures.iter().zip(plans) {
         let loads = plan.cells.iter().any(|cell| loads(&cell.workload));
         if measure.class == Class::Light && loads && !mesh.links.is_empty() {
             let text = format!(
