@@ -5,10 +5,11 @@ mod round;
 
 pub use round::{Busiest, Round};
 
-use super::mesh::{Carriers, Class, Mesh};
+use super::mesh::{Carriers, Class, Measure, Mesh, Pair};
 use crate::plan::{Plan, Stop, estimate};
 use crate::watch::SECOND_NS;
 use crate::workload::Path;
+use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -134,23 +135,39 @@ fn measured(mesh: &Mesh, at: usize, takes: &Takes) -> Measured {
 fn shares(mesh: &Mesh, takes: &[Takes]) -> Vec<f64> {
     let carriers = Carriers::of(mesh);
     let mut shares = vec![0.0; mesh.hosts.len() + mesh.links.len()];
-    for (at, (measure, takes)) in mesh.measures.iter().zip(takes).enumerate() {
+    for ((pair, _), (measure, takes)) in visits(mesh, takes) {
         let slot_ns = takes.longest_ns.saturating_add(SET_UP_NS);
         let share = slot_ns as f64 / measure.every_ns as f64;
-        for pair in mesh.paths(at, 0) {
-            let links = match measure.class {
-                Class::Light => Vec::new(),
-                Class::Exclusive => carriers.links(pair),
-            };
-            let links = links.into_iter().map(|link| mesh.hosts.len() + link);
-            for resource in [pair.from, pair.to].into_iter().chain(links) {
-                if let Some(of) = shares.get_mut(resource) {
-                    *of += share;
-                }
+        let links = match measure.class {
+            Class::Light => Vec::new(),
+            Class::Exclusive => carriers.links(pair),
+        };
+        let links = links.into_iter().map(|link| mesh.hosts.len() + link);
+        for resource in [pair.from, pair.to].into_iter().chain(links) {
+            if let Some(of) = shares.get_mut(resource) {
+                *of += share;
             }
         }
     }
     shares
+}
+
+/// Each path with each plan that it is measured by. Where several groups have one, what is measured
+/// for the one that wants it most often is enough for all.
+fn visits<'a>(
+    mesh: &'a Mesh,
+    takes: &'a [Takes],
+) -> BTreeMap<(Pair, &'a str), (&'a Measure, &'a Takes)> {
+    let mut all = BTreeMap::new();
+    for (at, of) in mesh.measures.iter().zip(takes).enumerate() {
+        for pair in mesh.paths(at, 0) {
+            let most = all.entry((pair, of.0.plan.as_str())).or_insert(of);
+            if of.0.every_ns < most.0.every_ns {
+                *most = of;
+            }
+        }
+    }
+    all
 }
 
 #[cfg(test)]

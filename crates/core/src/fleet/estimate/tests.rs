@@ -120,6 +120,30 @@ fn an_estimate_says_what_holds_it_up_and_what_would_do() {
     assert!((share - 49.0 * 76.0 / 21_600.0).abs() < 1e-9, "{share}");
 }
 
+/// As often as the group wants it that wants it most often, not as often as both together.
+#[test]
+fn a_path_that_two_groups_measure_by_one_plan_takes_its_hosts_once() {
+    let shares = |change: &dyn Fn(&mut Draft)| {
+        let mut draft = draft(2);
+        change(&mut draft);
+        let mesh = check(&draft).unwrap();
+        let takes = mesh.measures.iter().map(|_| takes(20, 30)).collect::<Vec<Takes>>();
+        let found = estimate_mesh(&mesh, &takes);
+        found.busiest_host.unwrap().1
+    };
+    let again = |draft: &mut Draft, plan: &str| {
+        let name = "core".to_owned();
+        draft.groups.push(GroupDraft { name: name.clone(), ..draft.groups[0].clone() });
+        let (plan, every) = (plan.to_owned(), Some("3 h".to_owned()));
+        draft.measure.push(MeasureDraft { group: name, plan, every, ..draft.measure[0].clone() });
+    };
+    let one = shares(&|_| {});
+    let twice = shares(&|draft| again(draft, "first-look"));
+    let another = shares(&|draft| again(draft, "another"));
+    assert!((twice / one - 2.0).abs() < 1e-9, "{twice} of {one}");
+    assert!((another / one - 3.0).abs() < 1e-9, "{another} of {one}");
+}
+
 #[test]
 fn what_does_not_fit_is_told_with_what_would() {
     let mut mesh = mesh(Links::None);
