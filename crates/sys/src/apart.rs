@@ -314,6 +314,9 @@ mod tests {
         use std::io::Read;
         let lines = "trap 'echo again' HUP; trap 'echo ended; exit 3' TERM; echo begun\n\
                      while :; do sleep 0.01; done";
+        // Under nohup it is ignored, which no shell undoes that inherits it.
+        // SAFETY: no handler is installed, so that no code of this process can run.
+        unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) };
         let mut command = prepared(Path::new("/bin/sh"), &script(lines));
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
