@@ -22,19 +22,16 @@ impl Pause {
         Pause { first, most, times: 0 }
     }
 
-    /// How often what is begun again has ended since it was well, the last time included that
-    /// [`Pause::after`] was told of.
-    pub(crate) fn times(&self) -> u32 {
-        self.times
+    /// How often it had ended since it was well, when it has now run for so long.
+    pub(crate) fn times(&self, ran: Duration) -> u32 {
+        if ran > WELL { 0 } else { self.times }
     }
 
     /// How long it is now, after it ran for so long.
     pub(crate) fn after(&mut self, ran: Duration) -> Duration {
-        if ran > WELL {
-            self.times = 0;
-        }
-        let pause = self.first.saturating_mul(1 << self.times.min(16));
-        self.times = self.times.saturating_add(1);
+        let times = self.times(ran);
+        self.times = times.saturating_add(1);
+        let pause = self.first.saturating_mul(1 << times.min(16));
         pause.min(self.most)
     }
 
@@ -56,8 +53,9 @@ mod tests {
         let second = Duration::from_secs(1);
         let mut pause = Pause::new(second, 5 * second);
         let short = [(); 4].map(|()| pause.after(second).as_secs());
-        assert_eq!((short, pause.times()), ([1, 2, 4, 5], 4));
-        assert_eq!((pause.after(61 * second), pause.times()), (second, 1));
+        assert_eq!((short, pause.times(second)), ([1, 2, 4, 5], 4));
+        assert_eq!(pause.times(61 * second), 0);
+        assert_eq!((pause.after(61 * second), pause.times(second)), (second, 1));
         let mut long = Pause::new(second, Duration::from_secs(1 << 40));
         let last = (0..40).map(|_| long.after(second)).last();
         assert_eq!(last, Some(Duration::from_secs(1 << 16)));

@@ -387,11 +387,12 @@ async fn again(
         if *stop.borrow() {
             return;
         }
-        if why.as_ref().is_none_or(|why| !why.may_pass() || pause.times() >= UNTOLD) {
+        let ran = began.elapsed();
+        if why.as_ref().is_none_or(|why| !why.may_pass() || pause.times(ran) >= UNTOLD) {
             let why = why.map_or_else(|| "it lost the hub".to_owned(), |why| why.to_string());
             let _ = says.send(Told::Trouble { part, why });
         }
-        if pause.pass(began.elapsed(), &mut stop).await {
+        if pause.pass(ran, &mut stop).await {
             return;
         }
     }

@@ -138,7 +138,7 @@ impl Metrics {
             Outcome::Measured { .. } => "measured",
             Outcome::Failed { .. } => "failed",
             Outcome::GivenUp { .. } => "given-up",
-            Outcome::Lost => "lost",
+            Outcome::Lost { .. } => "lost",
         };
         *self.jobs.entry(result).or_default() += 1;
     }

@@ -110,7 +110,10 @@ pub enum Outcome {
     },
     /// It was not granted, or too late; or this coordinator does not lead any more and another one
     /// sees to it.
-    Lost,
+    Lost {
+        /// Whether it was begun, so that something may have been sent.
+        began: bool,
+    },
 }
 
 /// Whoever decides what is measured next: the timetable of a mesh.

@@ -38,7 +38,7 @@ impl Timetable for Table {
         let (failed, continued, after_ns) = match outcome {
             Outcome::Measured { .. } | Outcome::GivenUp { .. } => (0, None, work.every_ns),
             Outcome::Failed { again_ns, run, .. } => (work.failed + 1, run.clone(), *again_ns),
-            Outcome::Lost => (work.failed, work.continued.clone(), 0),
+            Outcome::Lost { .. } => (work.failed, work.continued.clone(), 0),
         };
         self.works[at] = Work { failed, continued, ..work.clone() };
         self.due_ns[at] = Some(self.now_ns + after_ns);

@@ -23,8 +23,8 @@ use crate::nats::streams::{self, bucket_subject};
 use crate::now::{now, stopped};
 use crate::orders::Writer;
 use crate::rights::{ANSWERED, ASK, Role};
-use async_nats::{Client, Subscriber};
-use futures_util::StreamExt;
+use async_nats::{Client, Message, Subscriber};
+use futures_util::{FutureExt, StreamExt};
 use list::List;
 use silence::Silence;
 use std::collections::BTreeMap;
@@ -44,6 +44,9 @@ use v6gap_core::fleet::work::{Now, Outcome, Work};
 
 /// Random bytes of what a coordinator calls itself.
 const NAME_BYTES: usize = 8;
+
+/// Most answers that are heard before a heartbeat: one agent's need not end.
+const REPLIES_MAX: usize = 1_000;
 
 /// How long one that ends waits for the broker's word that another one may lead.
 const PARTING: Duration = Duration::from_secs(2);
@@ -230,28 +233,16 @@ impl Going<'_> {
         let (reads, mut were_read) = unbounded_channel();
         loop {
             let wait_ns = self.machine.wake_ns().saturating_sub(now().ns);
-            // What was said first is heard first: an answer before the heartbeat that follows it.
             let event = tokio::select! {
-                biased;
-                () = stopped(&mut stop) => {
-                    let _ = tokio::time::timeout(PARTING, self.part(&mut events)).await;
-                    return Ok(());
-                }
-                Some((event, visits)) = events.recv() => {
-                    self.recall(&visits);
-                    Some(event)
-                }
-                Some((since, all)) = were_read.recv() => {
-                    self.apply_all(since, all).await?;
-                    Some(Event::Time)
-                }
                 reply = listened.replies.next() => match reply {
-                    Some(message) => heard::reply(&message.subject, &message.payload)
-                        .map(|reply| Event::Reply(Box::new(reply))),
+                    Some(message) => replied(&message),
                     None => return Ok(()),
                 },
                 beat = listened.heartbeats.next() => match beat {
-                    Some(message) => self.beat(&message.subject, &message.payload),
+                    Some(message) => {
+                        self.hear_before(&mut listened.replies).await;
+                        self.beat(&message.subject, &message.payload)
+                    }
                     None => return Ok(()),
                 },
                 asked = listened.asked.next() => match asked {
@@ -281,9 +272,33 @@ impl Going<'_> {
                     }));
                     None
                 }
+                Some((since, all)) = were_read.recv() => {
+                    self.apply_all(since, all).await?;
+                    Some(Event::Time)
+                }
+                Some((event, visits)) = events.recv() => {
+                    self.recall(&visits);
+                    Some(event)
+                }
                 () = tokio::time::sleep(Duration::from_nanos(wait_ns)) => Some(Event::Time),
+                () = stopped(&mut stop) => {
+                    let _ = tokio::time::timeout(PARTING, self.part(&mut events)).await;
+                    return Ok(());
+                }
             };
             if let Some(event) = event {
+                self.step(event).await;
+            }
+        }
+    }
+
+    /// Hears what agents answered before one of them said that it is there: an order that it
+    /// refused is no longer under way by then, and that is why.
+    async fn hear_before(&mut self, replies: &mut Subscriber) {
+        for _ in 0..REPLIES_MAX {
+            let next = tokio::task::unconstrained(replies.next()).now_or_never();
+            let Some(message) = next.flatten() else { return };
+            if let Some(event) = replied(&message) {
                 self.step(event).await;
             }
         }
@@ -479,6 +494,12 @@ impl Going<'_> {
             self.meshes.measured(mesh, visited.of(), visited.unix_ns);
         }
     }
+}
+
+/// The answer in a message, if it is one.
+fn replied(message: &Message) -> Option<Event> {
+    let reply = heard::reply(&message.subject, &message.payload)?;
+    Some(Event::Reply(Box::new(reply)))
 }
 
 /// What the broker answers, unless that takes longer than a request may.

@@ -69,7 +69,7 @@ pub(super) fn written(work: &Work, outcome: &Outcome, unix_ns: u64) -> Option<(S
             let missed = Missed { from, to, plan, why, missed_unix_ns: unix_ns };
             (format!("missed.{}", key(work.key())), serde_json::to_vec(&missed))
         }
-        Outcome::Failed { .. } | Outcome::Lost => return None,
+        Outcome::Failed { .. } | Outcome::Lost { .. } => return None,
     };
     // It is names, words and numbers.
     Some((key, text.ok()?))
@@ -201,7 +201,7 @@ mod tests {
             written(&other, &measured, 8).unwrap(),
             written(&one, &given_up, 9).unwrap(),
         ];
-        assert_eq!(written(&one, &Outcome::Lost, 9), None);
+        assert_eq!(written(&one, &Outcome::Lost { began: true }, 9), None);
         let (visits, missed) = read(&all);
         assert_eq!(visits.iter().map(|visit| visit.unix_ns).collect::<Vec<_>>(), [7, 8]);
         let keys = [visits[0].of(), visits[1].of(), missed[0].of()];

@@ -68,7 +68,7 @@ fn say(what: Told) {
         Told::Came { outcome: Outcome::Failed { why, .. }, .. } => println!("failed {why}"),
         Told::NoMesh { why, .. } => println!("no-mesh {why}"),
         Told::NoList { why } => println!("no-list {why}"),
-        Told::Came { outcome: Outcome::Measured { .. } | Outcome::Lost, .. }
+        Told::Came { outcome: Outcome::Measured { .. } | Outcome::Lost { .. }, .. }
         | Told::Ready
         | Told::Heard(_)
         | Told::Stands { .. }

@@ -195,7 +195,7 @@ fn of_coordinator(told: &OfCoordinator) -> Option<String> {
                 Ended::GivenUp { why, attempts, .. } => {
                     format!("{path}: given up after {attempts} attempts: {why}")
                 }
-                Ended::Lost => return None,
+                Ended::Lost { .. } => return None,
             }
         }
         OfCoordinator::Applied { name, paths: Some(paths) } => {

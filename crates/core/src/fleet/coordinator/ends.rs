@@ -66,11 +66,12 @@ impl Coordinator {
             // enough.
             if was != End::Over && (role == Role::Client || !job.started) && job.work.is_some() {
                 job.fail(format!("{host}: it ended without a word"), How::Gone);
-            } else if was != End::Over
-                && let Some((_, how @ How::Passing)) = &mut job.failure
-            {
-                // That is why the other one could not go on.
-                *how = How::Gone;
+            } else if was != End::Over {
+                // That is why the other one could not go on, if it did not.
+                job.server_gone = true;
+                if let Some((_, how @ How::Passing)) = &mut job.failure {
+                    *how = How::Gone;
+                }
             }
         }
     }

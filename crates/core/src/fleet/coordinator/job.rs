@@ -67,6 +67,8 @@ pub(super) struct Job {
     pub(super) since_ns: u64,
     /// Whether *start* was said, or may have been.
     pub(super) started: bool,
+    /// Whether its server's agent was gone when it was heard, after *start*.
+    pub(super) server_gone: bool,
     /// Whether the agents were told to stop.
     pub(super) stopped: bool,
     /// When whoever has not answered by then is asked again, in ns.
@@ -95,6 +97,8 @@ impl Job {
 
     /// It failed, if it has not before.
     pub(super) fn fail(&mut self, why: String, how: How) {
+        // Without its server it could not go on.
+        let how = if self.server_gone && how == How::Passing { How::Gone } else { how };
         self.failure.get_or_insert((why, how));
     }
 
@@ -113,6 +117,12 @@ impl Job {
     pub(super) fn unanswered(&self) -> impl Iterator<Item = &HostName> {
         let asked = |(end, host)| (!self.started && end == End::Asked).then_some(host);
         self.ends().into_iter().filter_map(asked)
+    }
+
+    /// Hosts that have not said how it ended, though it was started.
+    fn lost(&self) -> impl Iterator<Item = &HostName> {
+        let lost = |(end, host)| (self.started && end != End::Over).then_some(host);
+        self.ends().into_iter().filter_map(lost)
     }
 
     /// When whoever has not answered is asked again, in ns; nothing if nobody is.
@@ -146,6 +156,7 @@ impl Coordinator {
             to: if work.to_is_agent { End::Asked } else { End::Over },
             since_ns: out.now.ns,
             started: false,
+            server_gone: false,
             stopped: false,
             ask_ns: out.now.ns,
             start_by_ns: asked_ns.saturating_add(PREPARE_NS),
@@ -167,6 +178,7 @@ impl Coordinator {
             word: Word::none(),
             since_ns: out.now.ns,
             started: true,
+            server_gone: false,
             stopped: false,
             ask_ns: 0,
             start_by_ns: 0,
@@ -201,12 +213,12 @@ impl Coordinator {
         for id in ids {
             let Some(job) = self.jobs.get_mut(&id) else { continue };
             let late = now_ns >= job.late_ns() && !job.is_over();
+            // What was never started cannot run, whatever is heard of it.
+            let free = job.is_over() || late || !job.started;
             if late {
                 let why = if job.started { "nothing was heard of it" } else { "not ready in time" };
                 job.fail(why.to_string(), How::Gone);
             }
-            // What was never started cannot run, whatever is heard of it.
-            let free = job.is_over() || late || !job.started;
             self.stop(&id, out);
             if free {
                 self.blame(&id, now_ns);
@@ -215,15 +227,19 @@ impl Coordinator {
         }
     }
 
-    /// Why a job that was not started failed: whoever had time to answer and did not is to blame,
-    /// whatever the other one says of its waiting.
+    /// Why a job failed of which nothing more is waited for: whoever had time to answer and did not
+    /// is to blame, whatever the other one says of its waiting.
     fn blame(&mut self, id: &JobId, now_ns: u64) {
         let Some(job) = self.jobs.get(id) else { return };
         // A server that takes long says that it has the order.
         let silent = job.unanswered().filter(|host| !self.is_at(host, job.token));
-        let silent: Vec<HostName> = silent.cloned().collect();
+        // Of one of an earlier lead a host may know nothing, and be well.
+        let lost = job.lost().filter(|_| job.work.is_some() && now_ns >= job.late_ns());
+        let silent: Vec<HostName> = silent.chain(lost).cloned().collect();
         let Some(host) = silent.first() else { return };
-        let (why, how) = if now_ns >= job.since_ns.saturating_add(UNANSWERED_NS) {
+        let (why, how) = if job.started {
+            (format!("{host}: nothing was heard of it"), How::Gone)
+        } else if now_ns >= job.since_ns.saturating_add(UNANSWERED_NS) {
             (format!("{host}: it did not answer"), How::Gone)
         } else if now_ns >= job.start_by_ns {
             ("it was granted too late".to_string(), How::Late)
@@ -275,7 +291,7 @@ impl Coordinator {
             (None, false) => ("the client ended without a word".to_string(), How::Gone),
         };
         let pause_ns = match how {
-            How::Late => return out.came(id, work, Outcome::Lost),
+            How::Late => return out.came(id, work, Outcome::Lost { began: false }),
             How::Gone => GONE_NS,
             How::Passing | How::Lasting => AGAIN_NS,
         };

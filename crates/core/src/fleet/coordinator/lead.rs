@@ -196,11 +196,13 @@ impl Coordinator {
         self.busy_links.clear();
         self.revisions.clear();
         self.over.clear();
-        let jobs = core::mem::take(&mut self.jobs).into_iter();
-        let under_way = jobs.filter_map(|(id, job)| Some((id, job.work?)));
-        let unknown = core::mem::take(&mut self.unknown).into_iter();
-        for (id, work) in under_way.chain(unknown.map(|(id, work, _)| (id, work))) {
-            out.came(&id, work, Outcome::Lost);
+        for (id, job) in core::mem::take(&mut self.jobs) {
+            if let Some(work) = job.work {
+                out.came(&id, work, Outcome::Lost { began: job.started });
+            }
+        }
+        for (id, work, _) in core::mem::take(&mut self.unknown) {
+            out.came(&id, work, Outcome::Lost { began: false });
         }
         out.actions.push(Action::Leads(false));
     }

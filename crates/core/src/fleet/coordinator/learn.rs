@@ -36,7 +36,7 @@ impl Coordinator {
         // What is not in there did not come true, and if it ever does, the leader's key is another
         // one than the next batch expects.
         for (id, work, _) in take(&mut self.unknown) {
-            out.came(&id, work, Outcome::Lost);
+            out.came(&id, work, Outcome::Lost { began: false });
         }
         self.lead = Lead::Leading;
         self.renewed_ns = 0;

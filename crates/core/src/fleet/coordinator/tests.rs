@@ -210,7 +210,7 @@ fn a_grant_whose_answer_was_held_up_starts_nothing() {
     }
     assert_eq!(desk.machine.jobs().count(), 0);
     // Nobody could have answered, so that it was no attempt.
-    assert_eq!(desk.table.1, [Outcome::Lost]);
+    assert_eq!(desk.table.1, [Outcome::Lost { began: false }]);
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn one_that_was_replaced_sees_that_and_grants_nothing() {
     let other = vec![desk.leader("another")];
     let actions = desk.step(Event::Listed { number, entries: Some(other) }, 102);
     assert!(actions.contains(&Action::Leads(false)) && !desk.machine.leads(), "{actions:?}");
-    assert_eq!(desk.table.1, [Outcome::Lost]);
+    assert_eq!(desk.table.1, [Outcome::Lost { began: false }]);
 }
 
 #[test]
@@ -443,22 +443,47 @@ fn a_server_that_takes_long_and_says_so_is_not_gone() {
 
 #[test]
 fn a_server_that_dies_is_why_the_client_cannot_go_on() {
+    for is_said_first in [true, false] {
+        let (mut desk, actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
+        desk.takes(&actions, 100);
+        let token = Token(desk.sequence);
+        for name in ["rome/a", "oslo/a"] {
+            desk.says(name, token, Answer::Ready { nonce: Nonce(1) }, 101);
+        }
+        let why = "the connection broke".to_string();
+        let broke = Failure { why, lasting: false, measured: Measured::default() };
+        if is_said_first {
+            desk.says("rome/a", token, Answer::Failed(broke), 102);
+            assert_eq!(desk.machine.jobs().count(), 1);
+            desk.hear("oslo/a", token.0, 103);
+        } else {
+            desk.hear("oslo/a", token.0, 102);
+            assert_eq!(desk.machine.jobs().count(), 1);
+            desk.says("rome/a", token, Answer::Failed(broke), 103);
+        }
+        assert!(
+            matches!(desk.table.1[..], [Outcome::Failed { again_ns: SECOND_NS, began: true, .. }]),
+            "{:?}",
+            desk.table.1
+        );
+    }
+}
+
+#[test]
+fn who_says_nothing_of_what_was_started_is_given_nothing_more() {
     let (mut desk, actions) = leading(vec![work("rome/a", "oslo/a")], vec![]);
     desk.takes(&actions, 100);
     let token = Token(desk.sequence);
     for name in ["rome/a", "oslo/a"] {
         desk.says(name, token, Answer::Ready { nonce: Nonce(1) }, 101);
     }
-    let why = "the connection broke".to_string();
-    let broke = Failure { why, lasting: false, measured: Measured::default() };
-    desk.says("rome/a", token, Answer::Failed(broke), 102);
-    assert_eq!(desk.machine.jobs().count(), 1);
-    desk.hear("oslo/a", token.0, 103);
-    assert!(
-        matches!(desk.table.1[..], [Outcome::Failed { again_ns: SECOND_NS, began: true, .. }]),
-        "{:?}",
-        desk.table.1
-    );
+    desk.says("rome/a", token, Answer::Done(Measured::default()), 120);
+    let over_s = 101 + hold_ns(LONGEST) / SECOND_NS;
+    desk.step(Event::Time, over_s);
+    assert_eq!(desk.table.1, [Outcome::Measured { run: None }]);
+    let obstacle = |name| desk.machine.obstacle(&work(name, "bern/a"), now(over_s));
+    assert_eq!(obstacle("oslo/a"), Some((host("oslo/a"), Obstacle::Silent)));
+    assert_ne!(obstacle("rome/a"), Some((host("rome/a"), Obstacle::Silent)));
 }
 
 #[test]
@@ -483,7 +508,7 @@ fn what_an_agent_says_at_length_does_not_make_a_record_too_long_to_write() {
     let actions = desk.says("rome/a", token, failed, 102);
     let given_up = |outcome: &Outcome| match outcome {
         Outcome::GivenUp { why, .. } => why.starts_with("rome/a: \u{e9}") && why.len() < 2_000,
-        Outcome::Measured { .. } | Outcome::Failed { .. } | Outcome::Lost => false,
+        Outcome::Measured { .. } | Outcome::Failed { .. } | Outcome::Lost { .. } => false,
     };
     assert!(desk.table.1.iter().all(given_up) && desk.table.1.len() == 1);
     let (_, batch) = batch(&actions);

@@ -153,7 +153,7 @@ fn shares(mesh: &Mesh, takes: &[Takes]) -> Vec<f64> {
 }
 
 /// Each path with each plan that it is measured by. Where several groups have one, what is measured
-/// for the one that wants it most often is enough for all.
+/// for the one that wants it most often is enough for all; among equals for what takes links, too.
 fn visits<'a>(
     mesh: &'a Mesh,
     takes: &'a [Takes],
@@ -162,7 +162,8 @@ fn visits<'a>(
     for (at, of) in mesh.measures.iter().zip(takes).enumerate() {
         for pair in mesh.paths(at, 0) {
             let most = all.entry((pair, of.0.plan.as_str())).or_insert(of);
-            if of.0.every_ns < most.0.every_ns {
+            let rank = |of: &(&Measure, &Takes)| (of.0.every_ns, of.0.class == Class::Light);
+            if rank(&of) < rank(most) {
                 *most = of;
             }
         }

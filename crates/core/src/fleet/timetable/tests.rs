@@ -365,7 +365,7 @@ fn a_coordinator_is_given_work_and_says_what_came_of_it() {
     let due = 7 + 15 * MINUTE + 3600;
     assert!(next(&mut timetable, 8 + 3599).is_none());
     assert_eq!(next(&mut timetable, 8 + 3600).unwrap().plan.name, "light");
-    timetable.came(&light, &job, &Outcome::Lost, now(due - 1));
+    timetable.came(&light, &job, &Outcome::Lost { began: false }, now(due - 1));
     let whole = next(&mut timetable, due).unwrap();
     assert_eq!((whole.continued.clone(), whole.failed), (None, 0));
     timetable.measured(light.key(), at(due).unix_ns);
@@ -398,7 +398,7 @@ fn a_path_that_waits_for_another_attempt_holds_nobody_up() {
     let second = next(&mut timetable, 25).unwrap();
     assert_eq!((second.key(), second.failed, &second.continued), (first.key(), 1, &run));
     // Of one that was not granted all stays as it was.
-    timetable.came(&second, &job, &Outcome::Lost, now(25));
+    timetable.came(&second, &job, &Outcome::Lost { began: false }, now(25));
     let third = next(&mut timetable, 25).unwrap();
     assert_eq!((third.failed, &third.continued), (1, &run));
     timetable.came(&third, &job, &failed, now(26));
@@ -410,6 +410,7 @@ fn a_path_that_waits_for_another_attempt_holds_nobody_up() {
     timetable.measured(first.key(), at(41).unix_ns);
     assert_eq!(timetable.wakes_unix_ns(at(42)), Some(at(57).unix_ns));
     timetable.measured(first.key(), at(50).unix_ns);
+    assert_eq!(timetable.wakes_unix_ns(at(50)), Some(at(24 + 60 * MINUTE).unix_ns));
     let later = next(&mut timetable, 50 + 60 * MINUTE).unwrap();
     assert_eq!((later.key(), later.failed, &later.continued), (first.key(), 0, &None));
 }
@@ -431,7 +432,7 @@ fn what_was_not_begun_is_taken_from_no_budget() {
     };
     let failed = |began| Outcome::Failed { why: String::new(), again_ns: 0, began, run: None };
     for s in 0..5 {
-        assert!(next(s, Outcome::Lost) && next(s, failed(false)), "{s}");
+        assert!(next(s, Outcome::Lost { began: false }) && next(s, failed(false)), "{s}");
     }
     assert!(next(9, failed(true)));
     assert!(!next(10, failed(true)), "more than the link may carry");
@@ -467,9 +468,16 @@ fn a_path_that_two_groups_measure_by_one_plan_is_free_when_it_ended_and_counts_f
     let again = timetable.next(now(8 * HOUR + 15), &|_: &Work| true).unwrap();
     assert_eq!((again.failed, again.continued.clone()), (1, run));
     timetable.came(&again, &job, &Outcome::Measured { run: None }, now(8 * HOUR + 20));
-    let whole = timetable.next(now(10 * HOUR), &|_: &Work| true).unwrap();
+    let mut whole = timetable.next(now(10 * HOUR), &|_: &Work| true).unwrap();
     assert_eq!((whole.failed, whole.continued.clone()), (0, None));
-    timetable.came(&whole, &job, &Outcome::Measured { run: None }, now(10 * HOUR));
+    // Whichever of them it was given out for.
+    whole.every_ns = 6 * HOUR * 1_000_000_000;
+    let (why, began) = (String::new(), false);
+    let refused = Outcome::GivenUp { why, attempts: 1, lasting: true, began, run: None };
+    timetable.came(&whole, &job, &refused, now(10 * HOUR));
+    assert_eq!(timetable.wakes_unix_ns(at(10 * HOUR)), Some(at(11 * HOUR).unix_ns));
+    let whole = timetable.next(now(11 * HOUR), &|_: &Work| true).unwrap();
+    timetable.came(&whole, &job, &Outcome::Measured { run: None }, now(11 * HOUR));
     // As it is told from the archive.
     let (from, to) = ("a/a".parse().unwrap(), "b/b".parse().unwrap());
     timetable.measured((&from, &to, "p"), at(100 * HOUR).unix_ns);

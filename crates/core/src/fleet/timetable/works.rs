@@ -168,23 +168,27 @@ impl Timetable for MeshTimetable {
         let Some((visit, began_unix_ns)) = under_way else { return };
         let unix_ns = now.wall.unix_ns;
         let later = |ns: u64| unix_ns.saturating_add(ns);
-        let retry_ns = (work.every_ns / RETRY_PARTS).max(RETRY_NS_MIN);
+        // Of several groups the one that wants it most often waits no longer for the others.
+        let every_ns =
+            visits.iter().filter_map(|of| Some(self.mesh.measures.get(of.measure)?.every_ns));
+        let every_ns = every_ns.min().unwrap_or(work.every_ns);
+        let retry_ns = (every_ns / RETRY_PARTS).max(RETRY_NS_MIN);
         let (again_unix_ns, began, attempts, run) = match outcome {
             Outcome::Measured { .. } => {
                 self.order.ended(visit, Ended::Measured);
+                // Whatever the clock of the wall says by now.
+                visits.iter().for_each(|visit| drop(self.failed.remove(visit)));
                 return self.measured(work.key(), began_unix_ns);
             }
             Outcome::Failed { run, again_ns, began, .. } => {
                 (later(*again_ns), *began, work.failed.saturating_add(1), run.clone())
             }
-            Outcome::GivenUp { lasting: true, began, .. } => {
-                (later(work.every_ns), *began, 0, None)
-            }
+            Outcome::GivenUp { lasting: true, began, .. } => (later(every_ns), *began, 0, None),
             Outcome::GivenUp { lasting: false, began, run, .. } => {
                 (later(retry_ns), *began, 0, run.clone())
             }
-            Outcome::Lost => {
-                let (again_unix_ns, began) = (unix_ns, false);
+            Outcome::Lost { began } => {
+                let (again_unix_ns, began) = (unix_ns, *began);
                 return self.order.ended(visit, Ended::Failed { again_unix_ns, began });
             }
         };
