@@ -65,7 +65,11 @@ fn tcp_is_the_model_s(result: &Value) {
     assert!((v4 / 94.148 - 1.0).abs() < off);
     assert!((v6 / 92.848 - 1.0).abs() < off);
     assert!((ratio / 0.98619 - 1.0).abs() < off);
-    assert_eq!(q["residual"]["verdict"], "same", "{q:#}");
+    // By day one of six pairs that was held up may leave it open; the header is the truth.
+    let residual = &q["residual"];
+    let holds = number(&residual["low"]) <= 0.0 && number(&residual["high"]) >= 0.0;
+    let is_same = residual["verdict"] == "same";
+    assert!(is_same || !is_night() && residual["verdict"] == "inconclusive" && holds, "{q:#}");
     assert!(q["explained"] == "all" || q["explained"] == "nearly-all", "{q:#}");
     assert!(q["sentence"].as_str().unwrap().contains("header"), "{q:#}");
 }
