@@ -119,10 +119,10 @@ impl Job {
         self.ends().into_iter().filter_map(asked)
     }
 
-    /// Hosts that have not said how it ended, though it was started.
-    fn lost(&self) -> impl Iterator<Item = &HostName> {
-        let lost = |(end, host)| (self.started && end != End::Over).then_some(host);
-        self.ends().into_iter().filter_map(lost)
+    /// Hosts that may do something for it still, as far as was heard.
+    fn at_work(&self) -> impl Iterator<Item = &HostName> {
+        let is_there = |(end, host)| (end != End::Over).then_some(host);
+        self.ends().into_iter().filter_map(is_there)
     }
 
     /// When whoever has not answered is asked again, in ns; nothing if nobody is.
@@ -188,8 +188,7 @@ impl Coordinator {
             work: None,
             record,
         };
-        let agents = job.ends().into_iter().filter(|(end, _)| *end != End::Over);
-        let agents: Vec<HostName> = agents.map(|(_, host)| host.clone()).collect();
+        let agents: Vec<HostName> = job.at_work().cloned().collect();
         self.hold(id, job);
         for host in agents {
             self.send(&host, Order::Status, out);
@@ -234,7 +233,8 @@ impl Coordinator {
         // A server that takes long says that it has the order.
         let silent = job.unanswered().filter(|host| !self.is_at(host, job.token));
         // Of one of an earlier lead a host may know nothing, and be well.
-        let lost = job.lost().filter(|_| job.work.is_some() && now_ns >= job.late_ns());
+        let is_lost = job.started && job.work.is_some() && now_ns >= job.late_ns();
+        let lost = job.at_work().filter(|_| is_lost);
         let silent: Vec<HostName> = silent.chain(lost).cloned().collect();
         let Some(host) = silent.first() else { return };
         let (why, how) = if job.started {
@@ -263,8 +263,7 @@ impl Coordinator {
             return;
         }
         let token = job.token;
-        let there = job.ends().into_iter().filter(|(end, _)| *end != End::Over);
-        for host in there.map(|(_, host)| host.clone()).collect::<Vec<HostName>>() {
+        for host in job.at_work().cloned().collect::<Vec<HostName>>() {
             self.send(&host, Order::Stop { token }, out);
         }
     }
