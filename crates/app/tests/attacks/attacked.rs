@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -52,6 +53,10 @@ impl Serving {
         let start = || {
             let mut command = Command::new(program());
             command.arg("serve").args(args).env_remove("V6GAP_KEY").stdin(Stdio::null());
+            // Two nodes are two hosts, of which neither waits for the other.
+            let claims =
+                Path::new(env!("CARGO_TARGET_TMPDIR")).join(std::process::id().to_string());
+            command.env("V6GAP_LOCKS", host_of_its_own(&claims));
             command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap()
         };
         let mut child = node.run(start).unwrap();
