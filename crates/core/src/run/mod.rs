@@ -60,6 +60,8 @@ pub struct Machine<'p, E> {
     due: VecDeque<Action<'p>>,
     /// Why the last attempt failed, if it did, and what follows from that.
     failed: Option<(E, Fate)>,
+    /// Whether datagrams of a trial came through.
+    udp_came: bool,
     /// Whether an attempt was asked for of which nothing was told yet.
     asked: bool,
     /// Number of the block that was announced last.
@@ -110,6 +112,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
             open: BTreeMap::new(),
             due: VecDeque::new(),
             failed: None,
+            udp_came: false,
             asked: false,
             announced: None,
             labs: Labs::default(),
@@ -192,6 +195,8 @@ impl<'p, E: Trouble> Machine<'p, E> {
             self.due.push_back(Action::Store(vec![line]));
         }
         self.position.attempt += 1;
+        // Where datagrams came through before, a silence is one of some time.
+        let fate = if fate == Fate::UdpOver && self.udp_came { Fate::Again } else { fate };
         self.failed = Some((error, fate));
     }
 
@@ -323,6 +328,8 @@ impl<'p, E: Trouble> Machine<'p, E> {
     /// often as it may be.
     fn tried(&mut self, a: &TrialRecord, b: &TrialRecord, valid: bool) {
         let known = self.reached(&a.mark());
+        let transport = self.plan.cell(&a.cell).map(|(_, cell)| cell.workload.transport());
+        self.udp_came |= transport == Some(Transport::Udp);
         if known && (valid || self.position.attempt > ATTEMPTS_AGAIN) {
             self.position.next_block();
         }

@@ -226,6 +226,22 @@ fn what_cannot_be_measured_is_asked_for_once_and_left_out() {
     assert_eq!((driven.ending, driven.error), (Ending::Complete, None));
 }
 
+/// A silence of some seconds is not for ever where datagrams came through before.
+#[test]
+fn datagrams_that_came_before_are_asked_for_again() {
+    let header = header(Stop::Pairs { pairs: 2 });
+    let mut came = false;
+    let driven = drive(&header, |attempt| {
+        let udp = attempt.cell.workload.transport() == Transport::Udp;
+        let silent = udp && came && attempt.attempt == 0;
+        came |= udp;
+        (if silent { How::Fails(Fate::UdpOver) } else { How::Valid }, false)
+    });
+    let failed = driven.lines.iter().filter(|line| matches!(line, Line::Failed(_))).count();
+    let gone = driven.lines.iter().filter(|line| matches!(line, Line::GaveUp(_))).count();
+    assert!(failed > 0 && gone == 0, "{failed} failed, {gone} given up");
+}
+
 #[test]
 fn a_run_without_anything_left_has_failed() {
     let header = header(Stop::Pairs { pairs: 2 });
