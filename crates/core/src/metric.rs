@@ -128,6 +128,12 @@ impl Metric {
         Metric::Cpu,
     ];
 
+    /// Whether it is a percentile of a trial's round trips, which a trial of few exchanges, or one
+    /// that lost many, does not have.
+    pub const fn is_percentile(self) -> bool {
+        matches!(self, Metric::RttP50 | Metric::RttP90 | Metric::RttP99)
+    }
+
     /// What kind of quantity it is.
     pub const fn quantity(self) -> Quantity {
         match self {

@@ -100,6 +100,10 @@ impl Judge for Interim {
             *count += 1;
             *spent_ns = spent_ns.saturating_add(end(a).max(end(b)).saturating_sub(began_ns));
         }
+        // What a block has no value of has no answer at the end, so nothing waits for it.
+        let lacks =
+            |metric| a.kind == BlockKind::Compare && gate::without(metric, [a, b]).is_some();
+        self.questions.retain(|q| self.cells[q.cell].id != a.cell || !lacks(q.metric));
         for question in &mut self.questions {
             if self.cells[question.cell].id != a.cell {
                 continue;

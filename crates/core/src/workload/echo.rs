@@ -71,6 +71,17 @@ impl Echo {
     /// Most requests of a connection on the way at a time.
     pub const OUTSTANDING_MAX: u32 = 1024;
 
+    /// Exchanges that a trial must have for its percentiles: the least of which one takes longer
+    /// than the 99th.
+    pub const TAILS_EXCHANGES_MIN: u32 = 100;
+
+    /// Fewest turns of each arm: one of either order, and enough for percentiles if those are
+    /// asked for.
+    pub fn turns_min(&self) -> u32 {
+        let exchanges = if self.tails { Echo::TAILS_EXCHANGES_MIN } else { 1 };
+        exchanges.div_ceil(self.turn_exchanges.max(1)).next_multiple_of(2)
+    }
+
     fn one() -> u32 {
         1
     }
@@ -342,11 +353,12 @@ impl Kind for Echo {
     fn fit(&mut self, path: Path) {
         const EXCHANGES_NS: f64 = 120_000_000.0;
         const EXCHANGES_MIN: u64 = 12;
+        let least = if self.tails { u64::from(Echo::TAILS_EXCHANGES_MIN) } else { EXCHANGES_MIN };
         let bytes = f64::from(self.message_bytes) + f64::from(self.answer_bytes());
         let trip_ns = path.round_trip_ns / f64::from(self.outstanding.max(1));
         let one_ns = trip_ns + bytes * 8e9 / path.rate_bps;
         let wanted = u64::from(self.turn_exchanges) * u64::from(self.turns);
-        let exchanges = ((EXCHANGES_NS / one_ns) as u64).max(EXCHANGES_MIN);
+        let exchanges = ((EXCHANGES_NS / one_ns) as u64).max(least);
         if exchanges >= wanted {
             return;
         }
@@ -359,6 +371,6 @@ impl Kind for Echo {
     /// As many turns less, at least half of them: null blocks and transfers cannot become as short.
     fn shorten(&mut self, part: f64) {
         let turns = f64::from(self.turns) * part.min(0.5);
-        self.turns = (turns as u32).next_multiple_of(2).max(2);
+        self.turns = (turns as u32).next_multiple_of(2).max(self.turns_min());
     }
 }

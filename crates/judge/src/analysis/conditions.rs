@@ -4,6 +4,7 @@
 use super::collect::{Block, Collected};
 use super::{NullResult, Pair, Question};
 use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 
@@ -25,9 +26,9 @@ pub(super) enum Lack {
 
 /// What a question lacks, if anything.
 pub(super) fn lack(nulls: &[NullResult], question: &Question) -> Option<Lack> {
-    let blocks = |pairs: &mut dyn Iterator<Item = &Pair>| pairs.map(|p| p.blocks as usize).sum();
-    let all = blocks(&mut question.pairs.iter());
-    let discarded = blocks(&mut question.pairs.iter().filter(|pair| !pair.valid));
+    let (valid, closed): (Vec<&Pair>, Vec<&Pair>) = question.pairs.iter().partition(|p| p.valid);
+    let discarded = closed.iter().map(|pair| pair.block).collect::<BTreeSet<u32>>().len();
+    let all = discarded + valid.iter().map(|pair| pair.blocks as usize).sum::<usize>();
     let own = |n: &&NullResult| n.cell == question.cell && n.metric == question.metric;
     let failed = nulls.iter().filter(own).find(|null| !null.passed);
     match failed {
@@ -45,14 +46,16 @@ pub(super) fn nothing_left(found: &Collected<'_>) -> bool {
         let mut findings = a.findings.iter().chain(&b.findings);
         findings.any(|finding| finding.fatal && OF_RUN.contains(&finding.gate.as_str()))
     };
-    let closed = found.blocks.iter().filter(|block| !block.valid).filter(closed_for_all).count();
+    let closed = found.blocks.iter().filter(|block| !block.valid).filter(closed_for_all);
+    let (closed, _) = discarded(closed);
+    let (_, all) = discarded(found.blocks.iter());
     let cells: BTreeSet<&str> = found.blocks.iter().map(Block::cell).collect();
     let silent = |cell: &&str| {
         let of_cell = found.blocks.iter().filter(|block| block.cell() == *cell);
-        let (discarded, all) = discarded(of_cell.map(|block| block.valid));
+        let (discarded, all) = discarded(of_cell);
         too_many(discarded, all)
     };
-    too_many(closed, found.blocks.len()) || (!cells.is_empty() && cells.iter().all(silent))
+    too_many(closed, all) || (!cells.is_empty() && cells.iter().all(silent))
 }
 
 /// Whether too much is missing, discarded or failed.
@@ -60,9 +63,11 @@ pub(super) fn too_many(missing: usize, all: usize) -> bool {
     missing as f64 > MISSING_MAX * all as f64
 }
 
-/// How many of these blocks were discarded, and how many there are.
-fn discarded(valid: impl Iterator<Item = bool>) -> (usize, usize) {
-    valid.fold((0, 0), |(discarded, all), valid| (discarded + usize::from(!valid), all + 1))
+/// How many of these blocks were discarded, and how many there are. However often a block was
+/// tried, what spoiled it was there once.
+fn discarded<'a>(blocks: impl Iterator<Item = &'a Block<'a>>) -> (usize, usize) {
+    let outcomes: BTreeSet<(u32, bool)> = blocks.map(|b| (b.number, b.valid)).collect();
+    (outcomes.iter().filter(|(_, valid)| !valid).count(), outcomes.len())
 }
 
 #[cfg(test)]

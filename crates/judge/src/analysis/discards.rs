@@ -2,9 +2,10 @@
 //! often, and how different the discarded blocks would have to be to change an answer
 //! (docs/method.md section C.8).
 
-use super::collect::{Block, Collected};
+use super::collect::Collected;
 use super::failures::told_apart;
 use super::{Effect, Pair, Question, Range, Verdict, effect};
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
@@ -54,15 +55,20 @@ pub struct Tipping {
 
 /// What was discarded; `None` if nothing was, or if no families were compared.
 pub(super) fn judge(found: &Collected<'_>, questions: &[Question]) -> Option<Discards> {
-    let compared = found.blocks.iter().filter(|block| block.kind() == BlockKind::Compare);
-    let (blocks, closed): (usize, Vec<&Block<'_>>) =
-        (compared.clone().count(), compared.filter(|block| !block.valid).collect());
+    let compared = || found.blocks.iter().filter(|block| block.kind() == BlockKind::Compare);
+    // The arms for which gates closed, of each block: attempts of one have a cause in common.
+    let mut closed: BTreeMap<u32, PerArm<bool>> = BTreeMap::new();
+    for block in compared().filter(|block| !block.valid) {
+        let fatal = |arm| block.trials.get(arm).findings.iter().any(|f| f.fatal);
+        let arms = closed.entry(block.number).or_default();
+        *arms = PerArm::from_fn(|arm| *arms.get(arm) || fatal(arm));
+    }
     if found.run.plan.design.arms.is_null() || closed.is_empty() {
         return None;
     }
-    let fatal = |block: &Block<'_>, arm| block.trials.get(arm).findings.iter().any(|f| f.fatal);
+    let blocks = compared().map(|block| block.number).collect::<BTreeSet<u32>>().len();
     let alone = PerArm::from_fn(|arm: Arm| {
-        closed.iter().filter(|b| fatal(b, arm) && !fatal(b, arm.other())).count()
+        closed.values().filter(|arms| *arms.get(arm) && !*arms.get(arm.other())).count()
     });
     let (p, range, verdict) = told_apart(alone);
     Some(Discards {

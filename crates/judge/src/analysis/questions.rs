@@ -11,7 +11,7 @@ use super::{
     MeanBeside, Pair, Prediction, Question, Unseen, Verdict, explained, limited, nulls, places,
     rounds, routes, translation, words,
 };
-use crate::gate::SHORT_BODY;
+use crate::gate::{self, SHORT_BODY};
 use crate::reach;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
@@ -63,13 +63,15 @@ fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
     let stop = &found.run.plan.design.stop;
     let valid: Vec<Evidence> = open.iter().map(|o| evidence(found, o, |b| b.valid)).collect();
     let kept: Vec<Evidence> = open.iter().map(|o| evidence(found, o, |_| true)).collect();
-    // A cell that could not be measured is no question, unless it was given up late.
+    // A cell that could not be measured is no question, unless it was given up late; nor is what
+    // some blocks have no value of, since the others are no fair choice of all.
     let counts: Vec<bool> = open
         .iter()
         .zip(&valid)
         .map(|(o, evidence)| {
-            !found.unmeasured.contains_key(o.cell.id.as_str())
-                || evidence.effects.len() >= effect::BLOCKS_MIN
+            let measured = !found.unmeasured.contains_key(o.cell.id.as_str())
+                || evidence.effects.len() >= effect::BLOCKS_MIN;
+            measured && without(o).is_none()
         })
         .collect();
     let among = |evidence: Vec<Evidence>| -> Vec<Evidence> {
@@ -249,10 +251,16 @@ fn why_none(o: &Open<'_>, ruling: &Ruling, refused: Option<&str>) -> Option<Stri
     let valid = o.blocks.iter().filter(|b| b.valid).map(|b| b.round());
     Some(match rounds::count(valid) {
         0 => "no valid pair".to_string(),
-        n => lacking(o).unwrap_or_else(|| {
+        n => without(o).filter(|_| n >= effect::BLOCKS_MIN).or(lacking(o)).unwrap_or_else(|| {
             alloc::format!("only {n} valid pairs, at least {} are needed", effect::BLOCKS_MIN)
         }),
     })
+}
+
+/// Why a valid block has no value of what others have one of, a download's body apart.
+fn without(o: &Open<'_>) -> Option<String> {
+    let mut valid = o.blocks.iter().filter(|b| b.valid);
+    valid.find_map(|block| gate::without(o.metric, [block.trials.a, block.trials.b]))
 }
 
 /// Why valid blocks have no value of a download: what the gates saw in the first of them.

@@ -19,7 +19,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use v6gap_core::family::Family;
-use v6gap_core::metric::Metric;
+use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::observation::{Body, EndReport, Far, Measured};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{GateFinding, TrialRecord};
@@ -28,6 +28,9 @@ use v6gap_core::workload::{Cell, Visit};
 
 /// The gate of a download whose body has no rate.
 pub(crate) const SHORT_BODY: &str = "short-body";
+
+/// The gate of any other value that a trial lacks beside those that it has.
+const NO_VALUE: &str = "no-value";
 
 /// The gates that `trial` did not pass, `other` being the other one of its block; empty if all is
 /// well.
@@ -50,19 +53,56 @@ pub fn judge(
     findings
 }
 
-/// A trial without a usable value cannot be compared. A body that has no rate is the site's, and
-/// takes nothing from the phases of its visit.
+/// A trial without a usable value cannot be compared. One that has some is: what it lacks takes
+/// nothing from the others, and a family that lets nothing through has no rate but a loss.
 fn measured(cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
-    for metric in cell.workload.metrics() {
-        let positive_needed = metric.scale() == v6gap_core::metric::Scale::Ratio;
-        let usable = |v: &f64| v.is_finite() && (*v > 0.0 || !positive_needed);
-        if !trial.values.get(metric).is_some_and(usable) {
-            findings.push(match body(trial).filter(|_| *metric == Metric::Throughput) {
-                Some(body) => caveat(SHORT_BODY, without_rate(body)),
-                None => fatal("measured", "the trial gave no value"),
-            });
-        }
+    let metrics = cell.workload.metrics();
+    let lacking = metrics.iter().filter_map(|&metric| Some((metric, lacks(metric, trial)?)));
+    let lacking: Vec<(Metric, String)> = lacking.collect();
+    if lacking.len() == metrics.len() {
+        return findings.push(fatal("measured", "the trial gave no value"));
     }
+    findings.extend(lacking.into_iter().map(|(metric, why)| match body_of(metric, trial) {
+        Some(_) => caveat(SHORT_BODY, why),
+        None => caveat(NO_VALUE, format!("{}: {why}", metric.noun())),
+    }));
+}
+
+/// Why `trial` has no usable value of `metric`, if it has none.
+fn lacks(metric: Metric, trial: &TrialRecord) -> Option<String> {
+    let positive_needed = metric.scale() == Scale::Ratio;
+    let usable = |v: &f64| v.is_finite() && (*v > 0.0 || !positive_needed);
+    if trial.values.get(&metric).is_some_and(usable) {
+        return None;
+    }
+    if let Some(body) = body_of(metric, trial) {
+        return Some(without_rate(body));
+    }
+    let times = values::times(metric, &trial.ends).filter(|_| metric.is_percentile());
+    Some(match times {
+        Some(times) => {
+            format!("{} exchanges, {} lost, are too few for it", times.with_lost(), times.lost)
+        }
+        None => "there was nothing to tell it by".to_string(),
+    })
+}
+
+/// The body that a rate is of.
+fn body_of(metric: Metric, trial: &TrialRecord) -> Option<&Body> {
+    body(trial).filter(|_| metric == Metric::Throughput)
+}
+
+/// Why one of these trials of a block has no usable value of `metric`, and over which family; but
+/// not where a body has no rate, which is the site's doing and may be another one's next time.
+pub(crate) fn without(metric: Metric, trials: [&TrialRecord; 2]) -> Option<String> {
+    let by_site = |trial: &&TrialRecord| trial.findings.iter().any(|f| f.gate == SHORT_BODY);
+    if metric == Metric::Throughput && trials.iter().any(by_site) {
+        return None;
+    }
+    let why = |trial: &TrialRecord| {
+        Some(format!("in a trial over {} {}", trial.family, lacks(metric, trial)?))
+    };
+    trials.into_iter().find_map(why)
 }
 
 /// How the body of a download came.

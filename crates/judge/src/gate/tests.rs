@@ -391,6 +391,26 @@ fn a_trial_without_a_value_closes() {
     assert_eq!(closed("throughput-tcp", Family::V4, zero), ["measured"]);
 }
 
+/// A family that lets nothing through has no rate, and its loss must be told all the same.
+#[test]
+fn a_trial_that_has_some_values_counts() {
+    let plan = plan();
+    let (_, cell) = plan.cell("throughput-udp-1408").expect("a bulk cell");
+    let (mut own, other) = (trial(&plan, &cell.id, Family::V6), trial(&plan, &cell.id, Family::V4));
+    own.values.insert(Metric::Throughput, 0.0);
+    own.values.insert(Metric::Loss, 1.0);
+    let found = super::judge(&plan, cell, &own, &other);
+    let found: Vec<_> = found.into_iter().filter(|f| f.gate == super::NO_VALUE).collect();
+    let [finding] = &found[..] else { panic!("{found:?}") };
+    assert!(
+        !finding.fatal && finding.seen.starts_with("throughput: there was nothing"),
+        "{finding:?}"
+    );
+    let why = super::without(Metric::Throughput, [&own, &other]).unwrap();
+    assert!(why.starts_with("in a trial over IPv6 there was nothing"), "{why}");
+    assert_eq!(super::without(Metric::Loss, [&own, &other]), None);
+}
+
 #[test]
 fn marks_that_the_path_rewrote_are_a_reason_for_doubt() {
     let mut plan = plan();

@@ -3,7 +3,9 @@
 use super::super::draft::{Counts, Design, Draft, Lab, Levels, Measure, Range, VERSION};
 use super::*;
 use crate::metric::Metric;
-use crate::workload::{Capacity, Direction, Frames, Kind, Law, Search, Sizes, UdpBulk, Workload};
+use crate::workload::{
+    Capacity, Direction, Echo, Frames, Kind, Law, Search, Sizes, UdpBulk, Workload,
+};
 
 fn measure(metric: &str) -> Measure {
     let text = format!(r#"{{"metric":"{metric}"}}"#);
@@ -60,6 +62,10 @@ fn knobs_of_round_trips_are_part_of_the_name() {
     let plan = check(&draft(alloc::vec![rtt]), 1).unwrap();
     let percentiles = [Metric::Rtt, Metric::RttP50, Metric::RttP90, Metric::RttP99];
     assert!(plan.cells.iter().all(|cell| cell.workload.metrics() == percentiles));
+    for cell in &plan.cells {
+        let Workload::Echo(echo) = &cell.workload else { panic!("{cell:?}") };
+        assert!(echo.turns * echo.turn_exchanges >= Echo::TAILS_EXCHANGES_MIN, "{}", cell.id);
+    }
 }
 
 #[test]
@@ -107,6 +113,10 @@ fn what_cannot_be_had_together_is_a_problem() {
         (r.timing, r.also) = (Some("batch".to_string()), alloc::vec!["tails".to_string()]);
     };
     assert_eq!(rtt("tcp", batched), ["measure[0].also"]);
+    let few = |r: &mut Measure| {
+        (r.turn, r.turns, r.also) = (Some(9), Some(10), alloc::vec!["tails".to_string()]);
+    };
+    assert_eq!(rtt("tcp", few), ["measure[0].also"]);
     assert_eq!(rtt("tcp", |r| r.also = alloc::vec!["cpu".to_string()]), ["measure[0].also"]);
     assert_eq!(rtt("tcp", |r| r.wait = Some("spin".to_string())), ["measure[0].wait"]);
 }

@@ -66,7 +66,10 @@ pub(super) fn echoes(
         match (volume, place.path) {
             (Some(bytes), _) => fill(echo, bytes, measure.turn.is_some()),
             // What nobody counted takes a time and no number, whatever the lines are.
-            (None, Some(path)) if !counted => echo.fit(path),
+            (None, path) if !counted => {
+                echo.turns = echo.turns.max(echo.turns_min());
+                path.into_iter().for_each(|path| echo.fit(path));
+            }
             (None, _) => {}
         }
         check(key, echo, problems);
@@ -153,8 +156,13 @@ fn check(key: &str, echo: &Echo, problems: &mut Problems) {
             problems.add(response_key, what);
         }
     }
+    let exchanges = u64::from(echo.turn_exchanges) * u64::from(echo.turns);
     if echo.tails && echo.timing == Timing::Batch {
         let what = "the time of a batch has no percentiles of single round trips";
+        problems.add(format!("{key}.also"), what);
+    } else if echo.tails && exchanges < u64::from(Echo::TAILS_EXCHANGES_MIN) {
+        let least = Echo::TAILS_EXCHANGES_MIN;
+        let what = format!("percentiles need {least} exchanges in a trial, not {exchanges}");
         problems.add(format!("{key}.also"), what);
     }
     if echo.outstanding > 1 {

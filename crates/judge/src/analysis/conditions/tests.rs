@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::metric::Metric;
 use v6gap_core::record::{GateFinding, Line};
+use v6gap_core::workload::Workload;
 
 /// Whether any of these questions has a verdict, and whether all others have.
 fn answered(analysis: &Analysis, of: impl Fn(&Question) -> bool) -> (bool, bool) {
@@ -49,6 +50,65 @@ fn discarded_blocks_are_published_and_too_many_fail() {
     let failed = analysis.checks.iter().find(|c| c.state == CheckState::Failed).unwrap();
     assert!(!analysis.valid && failed.text.contains("blocks discarded"), "{}", failed.text);
     assert!(analysis.questions.iter().all(|q| q.verdict == Verdict::None));
+}
+
+/// What spoiled a block was there once, however often the block was tried.
+#[test]
+fn attempts_of_one_block_count_once() {
+    let mut lines = run(&plan(PerArm::FAMILIES, 8), 8, &EVEN);
+    let of = |line: &Line| match line {
+        Line::Trial(trial) if trial.cell == "throughput-tcp" => Some(trial.block),
+        _ => None,
+    };
+    let number = lines.iter().rev().find_map(of).unwrap();
+    let at = lines.iter().position(|line| of(line) == Some(number)).unwrap();
+    let mut tried: Vec<Line> = lines[at..at + 3].to_vec();
+    for line in &mut tried {
+        match line {
+            Line::Trial(trial) => {
+                let (gate, seen) = ("steal".into(), "much".into());
+                trial.findings.push(GateFinding { gate, fatal: true, seen });
+            }
+            Line::Block(block) => block.valid = false,
+            other => panic!("{other:?}"),
+        }
+    }
+    for _ in 0..4 {
+        lines.splice(at..at, tried.iter().cloned());
+    }
+    let analysis = analyse(&lines).unwrap();
+    let question = analysis.questions.iter().find(|q| q.cell == "throughput-tcp").unwrap();
+    assert_eq!(question.why_none, None);
+    let discards = analysis.discards.unwrap();
+    assert_eq!((discards.alone, discards.both), (PerArm { a: 0, b: 0 }, 1));
+}
+
+/// The blocks that have a value are no fair choice of all: an IPv6 that lost so much now and then
+/// that nothing is left of its tail must not be told by the rest.
+#[test]
+fn a_value_that_some_blocks_lack_has_no_answer_and_silences_nothing() {
+    let mut plan = plan(PerArm::FAMILIES, 8);
+    for cell in &mut plan.parts_mut().cells {
+        if let Workload::Echo(echo) = &mut cell.workload {
+            echo.tails = true;
+        }
+    }
+    let tails = [Metric::RttP50, Metric::RttP90, Metric::RttP99];
+    let mut lines = run(&plan, 20, &EVEN);
+    for line in &mut lines {
+        if let Line::Trial(trial) = line
+            && let Some(&rtt) = trial.values.get(&Metric::Rtt)
+        {
+            let lacks = trial.cell == "rtt-udp-64" && trial.round == 7 && trial.arm == Arm::B;
+            let has = |metric: &Metric| !(lacks && *metric == Metric::RttP99);
+            trial.values.extend(tails.into_iter().filter(has).map(|metric| (metric, rtt)));
+        }
+    }
+    let analysis = analyse(&lines).unwrap();
+    let of = |q: &Question| q.cell == "rtt-udp-64" && q.metric == Metric::RttP99;
+    assert_eq!(answered(&analysis, of), (false, true));
+    let why = analysis.questions.iter().find(|q| of(q)).and_then(|q| q.why_none.clone()).unwrap();
+    assert!(why.starts_with("in a trial over IPv6 "), "{why}");
 }
 
 #[test]
