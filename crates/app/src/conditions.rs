@@ -6,7 +6,7 @@ use crate::args::{Asked, ChangeOf, CompareArgs, Condition, ResultArgs};
 use crate::failure::Outcome;
 use v6gap_core::metric::Metric;
 use v6gap_judge::analysis::compare::{Comparison, Of};
-use v6gap_judge::analysis::{Analysis, Verdict};
+use v6gap_judge::analysis::{Analysis, Question, Verdict};
 
 /// How the program ends after a run with these verdicts.
 ///
@@ -22,7 +22,11 @@ pub fn outcome(result: &ResultArgs, analysis: &Analysis) -> Outcome {
         let asked = !result.require.is_empty();
         return if asked { Outcome::Undecided } else { Outcome::Done };
     }
-    let verdicts = analysis.questions.iter().map(|q| (Some(q.metric), q.verdict));
+    // Who names no metric asks of the run, in which one question among many may differ by chance.
+    let of_run = |q: &Question| if q.may_be_chance() { Verdict::CannotTell } else { q.verdict };
+    let verdicts = analysis.questions.iter();
+    let verdicts =
+        verdicts.map(|q| Found { metric: Some(q.metric), verdict: q.verdict, of_run: of_run(q) });
     let failures = analysis.failures.iter().map(|found| found.verdict).filter_map(failing);
     let verdicts: Vec<Found> = verdicts.chain(failures).collect();
     let nothing =
@@ -47,20 +51,34 @@ pub fn outcome_of_comparison(args: &CompareArgs, comparison: &Comparison) -> Out
         }
     };
     let changes = comparison.changes().filter(|(_, change)| asked(change.of));
-    let verdicts = changes.map(|(row, change)| (Some(row.metric), change.verdict));
+    let verdicts = changes.map(|(row, change)| Found::of(Some(row.metric), change.verdict));
     let failures = comparison.failures.iter().filter(|change| asked(change.of));
     let failures = failures.filter_map(|change| failing(change.verdict));
     let verdicts: Vec<Found> = verdicts.chain(failures).collect();
     judge(&args.fail_if, &args.require, &verdicts, !comparison.valid())
 }
 
-/// A verdict and the metric that it is on; on failures if there is none.
-type Found = (Option<Metric>, Verdict);
+/// A verdict.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    /// The metric that it is on; failures if there is none.
+    metric: Option<Metric>,
+    verdict: Verdict,
+    /// What it is among all of the run.
+    of_run: Verdict,
+}
+
+impl Found {
+    /// Whatever else is asked.
+    fn of(metric: Option<Metric>, verdict: Verdict) -> Self {
+        Found { metric, verdict, of_run: verdict }
+    }
+}
 
 /// What failed counts where it tells the families apart: a single failure decides nothing, and
 /// keeps nothing open.
 fn failing(verdict: Verdict) -> Option<Found> {
-    matches!(verdict, Verdict::Better | Verdict::Worse).then_some((None, verdict))
+    matches!(verdict, Verdict::Better | Verdict::Worse).then(|| Found::of(None, verdict))
 }
 
 /// `nothing`: not one question has an answer.
@@ -99,14 +117,13 @@ fn required(condition: &Condition, verdicts: &[Found]) -> Outcome {
 
 fn about(condition: &Condition, verdicts: &[Found]) -> impl Iterator<Item = Verdict> {
     let asked = condition.asked;
-    let those = verdicts.iter().filter(move |(of, _)| match asked {
-        Asked::All => true,
-        Asked::Of(metric) => *of == Some(metric),
-        Asked::Failures => of.is_none(),
+    verdicts.iter().filter_map(move |found| match asked {
+        Asked::All => Some(found.of_run),
+        Asked::Of(metric) => (found.metric == Some(metric)).then_some(found.verdict),
+        Asked::Failures => found.metric.is_none().then_some(found.verdict),
         // What is broken has no verdicts.
-        Asked::Broken => false,
-    });
-    those.map(|(_, verdict)| *verdict)
+        Asked::Broken => None,
+    })
 }
 
 #[cfg(test)]
@@ -131,6 +148,7 @@ mod tests {
         analysis.valid = true;
         for question in &mut analysis.questions {
             question.verdict = verdict(question.metric);
+            question.diagnostics.p_different_run = 0.01;
         }
         analysis
     }
@@ -160,6 +178,21 @@ mod tests {
         ends("--require same:loss", &found, Outcome::Undecided);
         ends("--require same:loss,same:rtt", &found, Outcome::NotMet);
         ends("--require better:throughput", &found, Outcome::NotMet);
+    }
+
+    /// The headline says the same: among so many questions it may be chance.
+    #[test]
+    fn who_names_no_metric_asks_of_the_whole_run() {
+        let mut found = analysis(|metric| match metric {
+            Metric::Rtt => Verdict::Worse,
+            _ => Verdict::Same,
+        });
+        for question in &mut found.questions {
+            question.diagnostics.p_different_run = 0.2;
+        }
+        ends("--fail-if worse", &found, Outcome::Done);
+        ends("--require same", &found, Outcome::Undecided);
+        ends("--fail-if worse:rtt", &found, Outcome::NotMet);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::words;
 use v6gap_core::metric::Scale;
+use v6gap_judge::analysis::Range;
 use v6gap_judge::analysis::summary::Answer;
 
 /// The question, the verdict, the difference and its 95 % range, as in "rtt-tcp-64 rtt",
@@ -14,9 +15,9 @@ pub fn answer_in_words(answer: &Answer) -> [String; 4] {
     };
     let (effect, range) = match answer.effect {
         Some([Some(estimate), low, high]) => {
-            let low = words::sign(low.unwrap_or(f64::NEG_INFINITY));
-            let high = words::sign(high.unwrap_or(f64::INFINITY));
-            (format!("{} {unit}", words::sign(estimate)), format!("{low} to {high}"))
+            let low = low.unwrap_or(f64::NEG_INFINITY);
+            let range = Range { low, high: high.unwrap_or(f64::INFINITY) };
+            (format!("{} {unit}", words::sign(estimate)), words::signed(&range))
         }
         _ => (String::new(), String::new()),
     };

@@ -13,7 +13,8 @@ use v6gap_core::workload::Transport;
 use v6gap_core::world::model;
 use v6gap_core::world::{LaidTunnel, World};
 use v6gap_judge::analysis::words::{
-    amount, counted, figure, more_pairs, out_of_reach, range_in_words,
+    amount, amount_within, counted, figure, more_pairs, out_of_reach, range_in_words, signed_ends,
+    span_in_words,
 };
 use v6gap_judge::analysis::{Analysis, Prediction, Qualifier, Question, Range, Suspect, Verdict};
 
@@ -108,7 +109,11 @@ pub(crate) fn sign(effect: f64) -> String {
 
 /// Both ends of a range with their signs: "−0.5 to +0.2".
 pub(crate) fn signed(range: &Range) -> String {
-    format!("{} to {}", sign(range.low), sign(range.high))
+    let [low, high] = match range.low.is_finite() && range.high.is_finite() {
+        true => signed_ends(range),
+        false => [range.low, range.high].map(sign),
+    };
+    format!("{low} to {high}")
 }
 
 /// By how much the second arm is better; negative if it is worse.
@@ -353,13 +358,10 @@ pub(crate) fn with_discarded(analysis: &Analysis) -> Vec<String> {
         let Some(kept) = q.diagnostics.with_discarded.as_ref() else {
             continue;
         };
-        let Range { low, high } = kept.range95;
-        let range = match low.is_finite() && high.is_finite() {
-            true => format!("{} to {}", amount(q.metric, low), amount(q.metric, high)),
-            false => "unbounded".to_owned(),
-        };
+        let range = span_in_words(q.metric, &kept.range95);
         let moved = q.effect.as_ref().map_or(f64::INFINITY, |e| e.estimate - kept.estimate);
-        let text = format!("{} {} ({range})", q.label, amount(q.metric, kept.estimate));
+        let estimate = amount_within(q.metric, kept.estimate, &kept.range95);
+        let text = format!("{} {estimate} ({range})", q.label);
         found.push((moved.abs() / q.margin, text));
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -66,7 +66,7 @@ fn a_family_by_itself_needs_runs_that_tell_how_it_scatters() {
 fn every_form_is_what_it_claims_to_be() {
     let sandbox = runs();
     let text = sandbox.run("compare base slow").ended(0).out;
-    assert!(text.starts_with("From A to B IPv6 got worse against IPv4: 10 % longer"), "{text}");
+    assert!(text.starts_with("From A to B IPv6 got worse against IPv4: 10.00 % longer"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(sandbox.run("compare base slow --ascii").ended(0).out.is_ascii());
     let plain = sandbox.run("compare base slow --plain").ended(0).out;
@@ -74,7 +74,7 @@ fn every_form_is_what_it_claims_to_be() {
     let md = sandbox.run("compare base slow --format markdown").ended(0).out;
     assert!(md.contains("| Round trip 64 B, TCP | IPv6 against IPv4 |"), "{md}");
     let latex = sandbox.run("compare base slow --format latex").ended(0).out;
-    assert!(latex.contains("\\toprule") && latex.contains("10 \\% longer"), "{latex}");
+    assert!(latex.contains("\\toprule") && latex.contains("10.00 \\% longer"), "{latex}");
     let csv = sandbox.run("compare base slow --format csv").ended(0).out;
     let columns = csv.lines().next().unwrap().split(',').count();
     assert_eq!((columns, csv.lines().count()), (24, 1 + 2 * 3), "{csv}");

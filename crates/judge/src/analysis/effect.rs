@@ -201,12 +201,12 @@ impl Rates {
 }
 
 /// Whether so few values can tell nothing without a law: signed ranks of a planned number, since of
-/// n values all to one side the two-sided p-value is 2^(1 − n), and that times the levels decided
-/// together must be small; and bets below [`SCORES_MIN`].
+/// n values all to one side the two-sided p-value is 2^(1 − n), and that times the questions of the
+/// run must be small, as the headline asks; and bets below [`SCORES_MIN`].
 fn normal_must_do(n: usize, setting: &Setting<'_>) -> bool {
     match setting.stop {
         Stop::Pairs { .. } => {
-            libm::exp2(1.0 - n as f64) * setting.levels.max(1) as f64 > verdict::ALPHA
+            libm::exp2(1.0 - n as f64) * setting.questions.max(1) as f64 > verdict::ALPHA
         }
         Stop::Adaptive { .. } => n < SCORES_MIN,
     }
@@ -374,9 +374,6 @@ impl Combined {
         let p_same = singly.p_same.max(p.min(1.0));
         let centre = singly.centre;
         let reach = Interval { low: centre - missed.a, high: centre + missed.b };
-        if reach.within(-margin, margin) {
-            return Combined { p_same, ..singly };
-        }
         if singly.i95.excludes(0.0) {
             // A difference that was found stays found; how large it is bursts may have hidden.
             let (low, high) = match singly.centre > 0.0 {
@@ -385,9 +382,11 @@ impl Combined {
             };
             return Combined { p_same, ..singly.widened(low, high) };
         }
+        // Bursts that stay below the margin leave nothing to say apart of events that come singly.
         let ranges = Singly { i95: singly.i95, i90: singly.i90 };
+        let ranges = Some(ranges).filter(|_| !reach.within(-margin, margin));
         let wider = singly.widened(reach.low, reach.high);
-        Combined { p_same, singly: Some(ranges), ..wider }
+        Combined { p_same, singly: ranges, ..wider }
     }
 
     /// The same for events that come singly: the exact bound on the share of either arm (Clopper
@@ -477,13 +476,14 @@ mod tests {
         assert!(found.i95.low > MARGIN && found.singly.is_none(), "{found:?}");
     }
 
-    /// Six planned pairs of three sizes: no signed-rank test of six, corrected for three, can tell.
+    /// Six planned pairs of three questions: no signed-rank test of six, corrected for three, can
+    /// tell.
     #[test]
     fn so_many_pairs_as_are_planned_can_decide() {
         let effects = [0.101, 0.103, 0.102, 0.104, 0.102, 0.103];
-        let of = |effects: &[f64], levels| {
+        let of = |effects: &[f64], questions| {
             let stop = Stop::Pairs { pairs: 6 };
-            let setting = Setting { stop: &stop, levels, questions: 3, ..Setting::ALONE };
+            let setting = Setting { stop: &stop, questions, ..Setting::ALONE };
             combine(effects, &setting).unwrap()
         };
         assert!(of(&effects, 3).p * 3.0 < 0.001 && of(&effects, 1).p == 0.03125);

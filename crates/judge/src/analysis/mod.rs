@@ -210,6 +210,14 @@ impl Pair {
     }
 }
 
+impl Question {
+    /// Whether it differs by itself, but not if all questions of the run are corrected for.
+    pub fn may_be_chance(&self) -> bool {
+        matches!(self.verdict, Verdict::Better | Verdict::Worse)
+            && self.diagnostics.p_different_run > verdict::ALPHA
+    }
+}
+
 /// What is not known of a share of which nothing was seen, or too little.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Unseen {

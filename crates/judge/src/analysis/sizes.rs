@@ -7,8 +7,8 @@ use super::compare::Of;
 use super::effect::{BLOCKS_MIN, Combined};
 use super::joint::{self, Evidence};
 use super::verdict::Ruling;
-use super::words::{amount, amount_of, range_in_words, span_in_words};
-use super::{Effect, Qualifier, Question, Range, Verdict, words};
+use super::words::{amount_of, amount_within, most, range_in_words, span_in_words};
+use super::{Effect, Qualifier, Question, Verdict, words};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -150,10 +150,8 @@ fn fill(said: &mut SizeEffect, metric: Metric) {
         );
         return;
     };
-    let Range { low, high } = effect.range95;
-    let [from, to] = [low, high].map(|end| amount(metric, end));
     let ignored = amount_of(metric, said.margin);
-    let estimate = amount(metric, effect.estimate);
+    let estimate = amount_within(metric, effect.estimate, &effect.range95);
     let span = span_in_words(metric, &effect.range95);
     said.range_text = range_in_words(metric, &effect.range95);
     said.text = match said.verdict {
@@ -164,14 +162,14 @@ fn fill(said: &mut SizeEffect, metric: Metric) {
     said.sentence = match said.verdict {
         Verdict::Same => format!(
             "{about}: the size makes no difference that matters between {small} and {large}. If \
-             there is one it is below {}; up to {ignored} was chosen to be ignored.",
-            amount_of(metric, low.abs().max(high.abs()))
+             there is one it is at most {}; up to {ignored} was chosen to be ignored.",
+            most(metric, &effect.range95)
         ),
         Verdict::Better | Verdict::Worse if said.qualifier == Qualifier::Clear => {
-            format!("{about}: {estimate} at {large} than at {small} (between {from} and {to}).")
+            format!("{about}: {estimate} at {large} than at {small} ({span}).")
         }
         Verdict::Better | Verdict::Worse => format!(
-            "{about}: {estimate} at {large} than at {small}, by {from} to {to}. That may be too \
+            "{about}: {estimate} at {large} than at {small} ({span}). That may be too \
              small to matter ({ignored} was chosen to be ignored)."
         ),
         Verdict::CannotTell | Verdict::None => {

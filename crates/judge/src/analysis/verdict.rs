@@ -93,7 +93,8 @@ pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: Adjusted) -> Ru
     let excludes_zero = combined.i95.low > 0.0 || combined.i95.high < 0.0;
     let settled = |verdict, qualifier| Ruling { verdict, qualifier, ..Ruling::NOTHING };
     if combined.i90.within(-margin, margin) && p.same <= ALPHA {
-        let qualifier = if excludes_zero { Qualifier::RealButTiny } else { Qualifier::Plain };
+        let is_there = excludes_zero && p.different <= ALPHA;
+        let qualifier = if is_there { Qualifier::RealButTiny } else { Qualifier::Plain };
         return settled(Verdict::Same, qualifier);
     }
     if excludes_zero && p.different <= ALPHA {
@@ -123,10 +124,20 @@ pub(super) fn coherent(
 ) -> (Combined, Ruling) {
     let combined = with_mean(metric, combined, margin, p);
     let ruling = rule(metric, &combined, margin, p);
-    if rule(metric, &combined, margin, Adjusted::BY_RANGES).verdict == ruling.verdict {
+    let by_ranges = rule(metric, &combined, margin, Adjusted::BY_RANGES);
+    let is_told = by_ranges.verdict == ruling.verdict;
+    if is_told && by_ranges.qualifier == ruling.qualifier {
         return (combined, ruling);
     }
-    let combined = wider().map_or(combined, |wider| with_mean(metric, wider, margin, p));
+    let Some(wider) = wider().map(|wider| with_mean(metric, wider, margin, p)) else {
+        return (combined, ruling);
+    };
+    // Where the answer is told, and only whether a tiny difference is there at all is left open,
+    // that is for the range that is shown.
+    let combined = match is_told {
+        true => Combined { i95: wider.i95, together: wider.together, ..combined },
+        false => wider,
+    };
     let ruling = rule(metric, &combined, margin, p);
     (combined, ruling)
 }

@@ -2,6 +2,11 @@
 //! and JSON say the same, and a test can hold them to the rules: direction in words, a range beside
 //! every verdict, "same" never for what could not be told.
 
+mod ranges;
+
+pub use ranges::{amount_within, range_in_words, signed_ends, span_in_words};
+pub(super) use ranges::{last_digit, most};
+
 use super::{Effect, Explained, Prediction, Qualifier, Question, Range, Unseen, Verdict};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -133,7 +138,7 @@ pub(super) fn fill(question: &mut Question, names: &PerArm<String>) {
         return;
     };
     question.text = text(question, &effect);
-    question.range_text = alike(&effect).unwrap_or_else(|| range(question, &effect.range95));
+    question.range_text = alike(&effect).unwrap_or_else(|| range(question, &effect));
     question.sentence = sentence(question, &effect, names);
 }
 
@@ -208,100 +213,28 @@ pub fn figure(share: f64) -> String {
     }
 }
 
-/// Most decimals of a percentage: finer ones tell nobody anything.
-const DECIMALS_MAX: f64 = 2.0;
-
-/// Decimals of a percentage with a range: its half-width has one digit from 2 on, two below, and no
-/// more than [`DECIMALS_MAX`]; more where a range that holds no zero would touch it.
-fn decimals(range: &Range) -> usize {
-    let half = (range.high - range.low) * 50.0;
-    let needed = if half > 0.0 { -libm::floor(libm::log10(half / 2.0)) } else { 1.0 };
-    let touches = |places: &usize| {
-        let [low, high] = outwards(range, *places);
-        (range.low > 0.0 && low <= 0.0) || (range.high < 0.0 && high >= 0.0)
-    };
-    let needed = needed.clamp(0.0, DECIMALS_MAX) as usize;
-    (needed..6).find(|places| !touches(places)).unwrap_or(6)
-}
-
-/// What one of the last digit is worth that a difference with this range is printed with; `None` of
-/// one without a width.
-pub(super) fn last_digit(range: &Range) -> Option<f64> {
-    let has_width = range.low.is_finite() && range.high.is_finite() && range.low < range.high;
-    has_width.then(|| libm::pow(10.0, -(decimals(range) as f64)) / 100.0)
-}
-
-/// Both ends as percentages, rounded away from what is inside, so that nothing in it is left out.
-fn outwards(range: &Range, places: usize) -> [f64; 2] {
-    let scale = libm::pow(10.0, places as f64);
-    // What is a round number but for the last bits is one.
-    let low = libm::floor(range.low * 100.0 * scale + 1e-6) / scale;
-    [low, libm::ceil(range.high * 100.0 * scale - 1e-6) / scale]
-}
-
-/// The sizes of both ends as percentages.
-fn ends(range: &Range) -> [String; 2] {
-    let places = decimals(range);
-    outwards(range, places).map(|end| format!("{:.places$}", libm::fabs(end)))
-}
-
-/// A difference with as many digits as its range has.
-fn amount_within(metric: Metric, x: f64, range: &Range) -> String {
-    if !range.low.is_finite() || !range.high.is_finite() || range.low == range.high {
-        return amount(metric, x);
-    }
-    let words = directions(metric);
-    let word = if x < 0.0 { words.less } else { words.more };
-    let unit = unit(metric);
-    let figure = format!("{:.*}", decimals(range), libm::fabs(x) * 100.0);
-    match figure.trim_matches(['0', '.']).is_empty() {
-        true => amount(metric, x),
-        false => format!("{figure} {unit} {word}"),
-    }
-}
-
-fn unit(metric: Metric) -> &'static str {
-    if metric.scale() == Scale::Ratio { "%" } else { "points" }
-}
-
-/// A range that may hold both directions, as in "8 % longer to 4 % shorter".
-pub fn span_in_words(metric: Metric, range: &Range) -> String {
-    let words = directions(metric);
-    if !range.low.is_finite() || !range.high.is_finite() {
-        return "anything".to_string();
-    }
-    let ([low, high], unit) = (ends(range), unit(metric));
-    if range.low >= 0.0 {
-        return format!("{low} to {high} {unit} {}", words.more);
-    }
-    if range.high < 0.0 {
-        return format!("{high} to {low} {unit} {}", words.less);
-    }
-    format!("{high} {unit} {} to {low} {unit} {}", words.more, words.less)
-}
-
-/// The 95 % range for the table.
-fn range(question: &Question, range: &Range) -> String {
+/// The range for the table.
+fn range(question: &Question, effect: &Effect) -> String {
     if let Some(unseen) = none_seen(question) {
         let singly = rounded_up(unseen.singly);
         return format!("{}, {singly} singly", at_most(unseen.in_bursts));
     }
-    range_in_words(question.metric, range)
+    match decided_by(question, effect) {
+        (range, true) => range_in_words(question.metric, range),
+        (range, false) => format!("90 %: {}", range_in_words(question.metric, range)),
+    }
 }
 
-/// A range for a table: figures without words where the direction is clear.
-pub fn range_in_words(metric: Metric, range: &Range) -> String {
-    if !range.low.is_finite() || !range.high.is_finite() {
-        return "unbounded".to_string();
+/// The range that goes with the answer, and whether it is that of 95 %: "the same" is decided by
+/// that of 90 %, which is told where the other one reaches beyond the margin.
+fn decided_by<'a>(question: &Question, effect: &'a Effect) -> (&'a Range, bool) {
+    let margin = question.margin;
+    let least = if effect.scale == Scale::Ratio { -margin / (1.0 + margin) } else { -margin };
+    let within = least <= effect.range95.low && effect.range95.high <= margin;
+    match question.verdict {
+        Verdict::Same if !within => (&effect.range90, false),
+        _ => (&effect.range95, true),
     }
-    let ([low, high], unit) = (ends(range), unit(metric));
-    if range.low >= 0.0 {
-        return format!("{low} – {high} {unit}");
-    }
-    if range.high < 0.0 {
-        return format!("{high} – {low} {unit}");
-    }
-    format!("−{low} – +{high} {unit}")
 }
 
 /// Said in place of a range that has no width: what another pair may give (95 %).
@@ -321,8 +254,10 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
     let subject = &question.label;
     let over = &names.b;
     let metric = question.metric;
-    let span = alike(effect).unwrap_or_else(|| span_in_words(metric, &effect.range95));
-    let found = amount_within(metric, effect.estimate, &effect.range95);
+    let (range, usual) = decided_by(question, effect);
+    let level = if usual { "" } else { ", 90 %" };
+    let span = alike(effect).unwrap_or_else(|| span_in_words(metric, range) + level);
+    let found = amount_within(metric, effect.estimate, range);
     if let Some(unseen) = none_seen(question).filter(|_| question.verdict != Verdict::None) {
         return none_seen_sentence(question, unseen);
     }
@@ -334,13 +269,10 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
             amount_of(metric, question.margin)
         ),
         Verdict::Same => {
-            let [low, high] = ends(&effect.range95);
-            let upper = effect.range95.high.abs() > effect.range95.low.abs();
-            let most = if upper { high } else { low };
             format!(
-                "{subject}: no difference that matters. If there is one it is at most {most} {}; \
+                "{subject}: no difference that matters. If there is one it is at most {}{level}; \
                  up to {} was chosen to be ignored.",
-                unit(metric),
+                most(metric, range),
                 amount_of(metric, question.margin)
             )
         }

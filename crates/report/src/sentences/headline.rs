@@ -4,7 +4,6 @@ use super::{failures, levels};
 use crate::words::{absolute, capital, effect, some_questions as some};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Metric, Scale};
-use v6gap_judge::analysis::verdict::ALPHA;
 use v6gap_judge::analysis::{Analysis, CheckState, Explained, Qualifier, Question, Verdict, words};
 
 /// Differences below this share are "a little", unless they are many margins wide.
@@ -19,23 +18,27 @@ const DETAILS_MAX: usize = 4;
 /// The answer in one sentence, or that there is none; before it that one family fails more often,
 /// if it does.
 pub fn headline(analysis: &Analysis) -> String {
-    let fails = failures::fails(analysis).map(|fails| format!("{fails} ")).unwrap_or_default();
-    fails + &answer(analysis)
+    match failures::fails(analysis) {
+        Some(fails) => format!("{fails} {}", answer(analysis, "In what came through")),
+        None => answer(analysis, "On this path"),
+    }
 }
 
-fn answer(analysis: &Analysis) -> String {
+/// What was found; `there` begins the sentence that it makes no difference.
+fn answer(analysis: &Analysis, there: &str) -> String {
     let Analysis { questions, checks, arm_names: PerArm { a, b }, .. } = analysis;
     if let Some(check) = checks.iter().find(|c| c.state == CheckState::Failed) {
         return format!("No verdict: {}.", check.text);
     }
-    let with = |verdict| questions.iter().filter(move |q| q.verdict == verdict && !by_chance(q));
+    let with =
+        |verdict| questions.iter().filter(move |q| q.verdict == verdict && !q.may_be_chance());
     let (better, worse) = (with(Verdict::Better).count(), with(Verdict::Worse).count());
     let (rare, open): (Vec<&Question>, Vec<&Question>) =
         with(Verdict::CannotTell).partition(|q| is_unseen(q));
     let open = open.len();
     let same = with(Verdict::Same).count();
     let unanswered = with(Verdict::None).count();
-    let maybe = questions.iter().filter(|q| by_chance(q)).count();
+    let maybe = questions.iter().filter(|q| q.may_be_chance()).count();
     if better + worse + open + same + maybe == 0 && !rare.is_empty() {
         return format!("{}.", capital(&not_seen(&rare, " on this path")));
     }
@@ -43,11 +46,15 @@ fn answer(analysis: &Analysis) -> String {
         let reason = questions.iter().find_map(|q| q.why_none.as_deref());
         return format!("No verdict: {}.", reason.unwrap_or("nothing was measured"));
     }
+    let all = questions.len();
+    let without = match open + rare.len() + unanswered {
+        0 => String::new(),
+        n => format!("; {}", some(n, all, "has no answer", "have no answer")),
+    };
     if better + worse == 0 && maybe > 0 {
         return format!(
-            "Of {} questions on this path {maybe} found {b} different, which among so many may be \
-             chance.",
-            questions.len()
+            "Of {all} questions on this path {maybe} found {b} different, which among so many may \
+             be chance{without}."
         );
     }
     match (better > 0, worse > 0) {
@@ -57,41 +64,39 @@ fn answer(analysis: &Analysis) -> String {
                 found.map(|one| phrase(&levels::around(questions, one))).unwrap_or_default()
             };
             let (x, y) = (strongest(Verdict::Worse), strongest(Verdict::Better));
-            format!("Over {b} {x} and {y} on this path.")
+            format!("Over {b} {x} and {y} on this path{without}.")
         }
         (false, false) if open > 0 => {
-            let total = open + same + rare.len();
-            let open = some(open, total, "is still open", "are still open");
-            format!("No difference found yet on this path; {open}.")
+            format!("No difference that matters found yet on this path{without}.")
         }
         (false, false) if unanswered > 0 => format!(
             "In what could be measured on this path it makes no difference that matters whether \
-             you use {a} or {b}; {}.",
-            some(unanswered, questions.len(), "has no answer", "have no answer")
+             you use {a} or {b}{without}."
         ),
         (false, false) if !rare.is_empty() => format!(
-            "On this path it makes no difference that matters whether you use {a} or {b}; {}.",
+            "{there} it makes no difference that matters whether you use {a} or {b}; {}.",
             not_seen(&rare, "")
         ),
         (false, false) => {
-            format!("On this path it makes no difference that matters whether you use {a} or {b}.")
+            format!("{there} it makes no difference that matters whether you use {a} or {b}.")
         }
         (_, is_worse) => {
             let verdict = if is_worse { Verdict::Worse } else { Verdict::Better };
             let found: Vec<&Question> = with(verdict).collect();
-            let unknown = match open + rare.len() + unanswered {
-                0 => String::new(),
-                n => format!("; {}", some(n, questions.len(), "has no answer", "have no answer")),
-            };
             let (is, explanation) = (is_what(&found, is_worse), explanation(&found, b));
-            format!("{b} is {is} than {a} on this path{explanation}{unknown}.")
+            format!("{b} is {is} than {a} on this path{explanation}{without}.")
         }
     }
 }
 
 /// What a family is that differs one way alone: "a little slower".
 fn is_what(found: &[&Question], is_worse: bool) -> String {
-    let little = if found.iter().all(|q| is_little(q)) { "a little" } else { "clearly" };
+    let clear = found.iter().any(|q| q.qualifier == Qualifier::Clear);
+    let little = match found.iter().all(|q| is_little(q)) {
+        true => "a little ",
+        false if clear => "clearly ",
+        false => "",
+    };
     let shares = found.iter().all(|q| q.metric.scale() == Scale::Difference);
     let word = match (shares, is_worse) {
         (true, true) => "worse",
@@ -99,7 +104,7 @@ fn is_what(found: &[&Question], is_worse: bool) -> String {
         (false, true) => "slower",
         (false, false) => "faster",
     };
-    format!("{little} {word}")
+    format!("{little}{word}")
 }
 
 /// Whether nothing was seen of what is asked for, and not enough was looked at to exclude it.
@@ -113,12 +118,6 @@ fn not_seen(rare: &[&Question], at: &str) -> String {
     topics.dedup();
     let topics = topics.join(" and no ");
     format!("no {topics} was seen{at}, in too few packets to exclude it")
-}
-
-/// Whether it differs by itself, but not if all questions of the run are corrected for.
-fn by_chance(question: &Question) -> bool {
-    matches!(question.verdict, Verdict::Better | Verdict::Worse)
-        && question.diagnostics.p_different_run > ALPHA
 }
 
 fn is_little(question: &Question) -> bool {
@@ -224,8 +223,8 @@ fn better_than_predicted(questions: &[Question]) -> Option<String> {
     ))
 }
 
-/// What the headers alone would cost: the predictions of throughput and of the smallest round trip.
-/// Nothing if the headers say nothing.
+/// What the headers alone would cost, by the predictions of throughput and of the smallest round
+/// trip, and what does better than that. Nothing if the headers say nothing.
 pub fn predicted(analysis: &Analysis) -> Option<String> {
     let questions = &analysis.questions;
     let clause = |question: Option<&Question>| {
@@ -248,5 +247,7 @@ pub fn predicted(analysis: &Analysis) -> Option<String> {
     let clauses: Vec<String> =
         [clause(throughput), clause(smallest)].into_iter().flatten().collect();
     let all = clauses.join(" and ");
-    (!all.is_empty()).then(|| format!("Header size alone would make {all}."))
+    let alone = (!all.is_empty()).then(|| format!("Header size alone would make {all}."));
+    let said: Vec<String> = alone.into_iter().chain(better_than_predicted(questions)).collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }

@@ -4,7 +4,7 @@
 use crate::words::capital;
 use v6gap_core::metric::Metric;
 use v6gap_core::unit;
-use v6gap_judge::analysis::{Explained, Qualifier, Question, Verdict, words};
+use v6gap_judge::analysis::{Explained, Qualifier, Question, Range, Verdict, words};
 
 /// The longest run of neighbouring levels around `one` with its verdict, by size; it alone where
 /// the question has no levels, or its sentence has no place for them.
@@ -74,7 +74,12 @@ pub(super) fn sentence(run: &[&Question], over: &str) -> String {
     let Some(first) = run.first().filter(|_| run.len() > 1) else {
         return run.first().map(|q| q.sentence.clone()).unwrap_or_default();
     };
-    let reach = between(run, |q| q.effect.as_ref().map(|e| [e.range95.low, e.range95.high]));
+    let ranges = || run.iter().filter_map(|q| q.effect.as_ref()).map(|effect| effect.range95);
+    let reach = Range {
+        low: ranges().map(|range| range.low).fold(f64::INFINITY, f64::min),
+        high: ranges().map(|range| range.high).fold(f64::NEG_INFINITY, f64::max),
+    };
+    let reach = words::span_in_words(first.metric, &reach);
     let subject = topic(run);
     let is = is(run);
     let mut said =

@@ -2,8 +2,10 @@
 
 use super::{Change, Of};
 use crate::analysis::alike::RUNS_MIN;
-use crate::analysis::words::{amount, amount_of, counted, range_in_words, span_in_words};
-use crate::analysis::{Qualifier, Question, Range, Verdict};
+use crate::analysis::words::{
+    amount_of, amount_within, counted, most, range_in_words, span_in_words,
+};
+use crate::analysis::{Qualifier, Question, Verdict};
 use alloc::format;
 use alloc::string::{String, ToString};
 use v6gap_core::arm::PerArm;
@@ -28,31 +30,29 @@ pub(super) fn fill(
     change.text = match change.verdict {
         Verdict::CannotTell => span_in_words(q.metric, &effect.range95),
         _ if effect.estimate == 0.0 => "no change".to_string(),
-        _ => amount(q.metric, effect.estimate),
+        _ => amount_within(q.metric, effect.estimate, &effect.range95),
     };
     change.range_text = range_in_words(q.metric, &effect.range95);
-    let estimate = amount(q.metric, effect.estimate);
-    let Range { low, high } = effect.range95;
-    let [from, to] = [low, high].map(|end| amount(q.metric, end));
+    let estimate = amount_within(q.metric, effect.estimate, &effect.range95);
+    let span = span_in_words(q.metric, &effect.range95);
     let ignored = amount_of(q.metric, margin);
     change.sentence = match change.verdict {
         Verdict::None => unanswered,
         Verdict::Same => format!(
-            "{about}: no change that matters from A to {letter}. If there is one it is below {}; \
-             up to {ignored} was chosen to be ignored.",
-            amount_of(q.metric, low.abs().max(high.abs()))
+            "{about}: no change that matters from A to {letter}. If there is one it is at most \
+             {}; up to {ignored} was chosen to be ignored.",
+            most(q.metric, &effect.range95)
         ),
         Verdict::Better | Verdict::Worse if change.qualifier == Qualifier::Clear => {
-            format!("{about}: {estimate} in {letter} than in A (between {from} and {to}).")
+            format!("{about}: {estimate} in {letter} than in A ({span}).")
         }
         Verdict::Better | Verdict::Worse => format!(
-            "{about}: {estimate} in {letter} than in A, by {from} to {to}. That may be too small \
+            "{about}: {estimate} in {letter} than in A ({span}). That may be too small \
              to matter ({ignored} was chosen to be ignored)."
         ),
-        Verdict::CannotTell => format!(
-            "{about}: could not tell. In {letter} it may be {} than in A.",
-            span_in_words(q.metric, &effect.range95)
-        ),
+        Verdict::CannotTell => {
+            format!("{about}: could not tell. In {letter} it may be {span} than in A.")
+        }
     };
 }
 

@@ -25,6 +25,9 @@ fn contradiction(q: &Question) -> Option<&'static str> {
         (Verdict::Better | Verdict::Worse, _) if within => return Some("does not matter"),
         (Verdict::Same, Qualifier::RealButTiny) if !excludes => return Some("may be none"),
         (Verdict::Same, Qualifier::Plain) if excludes => return Some("is a difference"),
+        (Verdict::Same, _) if !within && !q.range_text.starts_with("90 %") => {
+            return Some("reaches beyond the margin");
+        }
         (Verdict::Same, _) if q.unseen.is_some_and(|u| u.in_bursts > q.margin) => {
             return Some("bursts were not seen");
         }

@@ -1,0 +1,111 @@
+//! Ranges in words: as many digits as their width has, and ends rounded outwards.
+
+use super::{amount, directions};
+use crate::analysis::Range;
+use alloc::format;
+use alloc::string::{String, ToString};
+use v6gap_core::metric::{Metric, Scale};
+
+/// Most decimals of a percentage: finer ones tell nobody anything.
+const DECIMALS_MAX: f64 = 2.0;
+
+/// Decimals of a percentage with a range: its half-width has one digit from 2 on, two below, and no
+/// more than [`DECIMALS_MAX`]; more where a range that holds no zero would touch it.
+fn decimals(range: &Range) -> usize {
+    let half = (range.high - range.low) * 50.0;
+    let needed = if half > 0.0 { -libm::floor(libm::log10(half / 2.0)) } else { 1.0 };
+    let touches = |places: &usize| {
+        let [low, high] = outwards(range, *places);
+        (range.low > 0.0 && low <= 0.0) || (range.high < 0.0 && high >= 0.0)
+    };
+    let needed = needed.clamp(0.0, DECIMALS_MAX) as usize;
+    (needed..6).find(|places| !touches(places)).unwrap_or(6)
+}
+
+/// What one of the last digit is worth that a difference with this range is printed with; `None` of
+/// one without a width.
+pub(in crate::analysis) fn last_digit(range: &Range) -> Option<f64> {
+    let has_width = range.low.is_finite() && range.high.is_finite() && range.low < range.high;
+    has_width.then(|| libm::pow(10.0, -(decimals(range) as f64)) / 100.0)
+}
+
+/// Both ends as percentages, rounded away from what is inside, so that nothing in it is left out.
+fn outwards(range: &Range, places: usize) -> [f64; 2] {
+    let scale = libm::pow(10.0, places as f64);
+    // What is a round number but for the last bits is one.
+    let low = libm::floor(range.low * 100.0 * scale + 1e-6) / scale;
+    [low, libm::ceil(range.high * 100.0 * scale - 1e-6) / scale]
+}
+
+/// The sizes of both ends as percentages.
+fn ends(range: &Range) -> [String; 2] {
+    let places = decimals(range);
+    outwards(range, places).map(|end| format!("{:.places$}", libm::fabs(end)))
+}
+
+/// Both ends as percentages with their signs, as in "−0.5" and "+0.2".
+pub fn signed_ends(range: &Range) -> [String; 2] {
+    let places = decimals(range);
+    outwards(range, places).map(|end| {
+        let sign = if end < 0.0 { "−" } else { "+" };
+        let sign = if end == 0.0 { "" } else { sign };
+        format!("{sign}{:.places$}", libm::fabs(end))
+    })
+}
+
+/// The larger end of a range, as in "1.4 %".
+pub(in crate::analysis) fn most(metric: Metric, range: &Range) -> String {
+    let [low, high] = ends(range);
+    let end = if range.high.abs() > range.low.abs() { high } else { low };
+    format!("{end} {}", unit(metric))
+}
+
+/// A difference with as many digits as its range has.
+pub fn amount_within(metric: Metric, x: f64, range: &Range) -> String {
+    if !range.low.is_finite() || !range.high.is_finite() || range.low == range.high {
+        return amount(metric, x);
+    }
+    let words = directions(metric);
+    let word = if x < 0.0 { words.less } else { words.more };
+    let unit = unit(metric);
+    let figure = format!("{:.*}", decimals(range), libm::fabs(x) * 100.0);
+    match figure.trim_matches(['0', '.']).is_empty() {
+        true => amount(metric, x),
+        false => format!("{figure} {unit} {word}"),
+    }
+}
+
+fn unit(metric: Metric) -> &'static str {
+    if metric.scale() == Scale::Ratio { "%" } else { "points" }
+}
+
+/// A range that may hold both directions, as in "8 % longer to 4 % shorter".
+pub fn span_in_words(metric: Metric, range: &Range) -> String {
+    let words = directions(metric);
+    if !range.low.is_finite() || !range.high.is_finite() {
+        return "anything".to_string();
+    }
+    let ([low, high], unit) = (ends(range), unit(metric));
+    if range.low >= 0.0 {
+        return format!("{low} to {high} {unit} {}", words.more);
+    }
+    if range.high < 0.0 {
+        return format!("{high} to {low} {unit} {}", words.less);
+    }
+    format!("{high} {unit} {} to {low} {unit} {}", words.more, words.less)
+}
+
+/// A range for a table: figures without words where the direction is clear.
+pub fn range_in_words(metric: Metric, range: &Range) -> String {
+    if !range.low.is_finite() || !range.high.is_finite() {
+        return "unbounded".to_string();
+    }
+    let ([low, high], unit) = (ends(range), unit(metric));
+    if range.low >= 0.0 {
+        return format!("{low} – {high} {unit}");
+    }
+    if range.high < 0.0 {
+        return format!("{high} – {low} {unit}");
+    }
+    format!("−{low} – +{high} {unit}")
+}
