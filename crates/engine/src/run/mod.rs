@@ -11,6 +11,7 @@ use crate::trial::client::ClientContext;
 use block::Bench;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Beside, Lateness};
@@ -19,6 +20,9 @@ use v6gap_core::record::{Ending, Line};
 use v6gap_core::run::{Action, Attempt, Event, Fate, Machine, Observed};
 use v6gap_core::workload::Workload;
 use v6gap_sys::clock;
+
+/// The rest before the first attempt after one that failed.
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// What a run needs from outside.
 pub trait Hooks {
@@ -131,7 +135,7 @@ fn measure(
     stop: &AtomicBool,
 ) -> Result<Course, RunError> {
     let plan = machine.plan();
-    let mut round = None;
+    let (mut round, mut again) = (None, false);
     loop {
         match machine.next(clock::now_ns(), stop.load(Ordering::Relaxed)) {
             Action::Measure(attempt) => {
@@ -141,10 +145,15 @@ fn measure(
                 }
                 // Of the link only what happens during the block counts.
                 hooks.lateness();
+                if again {
+                    pause(attempt.attempt);
+                }
+                again = false;
                 match performer.attempt(plan, &attempt, hooks) {
                     Ok(observed) => machine.measured(observed, hooks.lateness()),
                     Err(error) => {
                         let fate = fate(&error);
+                        again = fate == Fate::Again;
                         machine.failed(error, fate);
                     }
                 }
@@ -161,6 +170,12 @@ fn measure(
             }
         }
     }
+}
+
+/// Rests before an attempt after one that failed, the longer the more often its block was tried:
+/// what is over in a moment, as a route that changes, must not end a cell.
+fn pause(tried: u32) {
+    clock::rest(AGAIN.saturating_mul(1 << tried.saturating_sub(1).min(3)));
 }
 
 /// What follows from an error.
