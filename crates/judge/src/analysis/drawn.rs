@@ -88,15 +88,21 @@ fn anew<T: Ord + Copy>(
             rounds.entry(block.trials.a.round).or_default().insert(value);
         }
     }
-    let changes = cells.values().any(|values| values.len() > 1);
-    let within_rounds = rounds.values().any(|values| values.len() > 1);
-    match (cells.is_empty(), changes) {
-        (true, _) => None,
-        (false, false) => Some(Anew::Never),
-        // Where a round has one block only, that is the same.
-        (false, true) if within_rounds || blocks.len() == rounds.len() => Some(Anew::Block),
-        (false, true) => Some(Anew::Round),
+    if cells.is_empty() {
+        return None;
     }
+    // A run that was broken off and went on has another lab and other processes once.
+    let often = |times: usize| times > 1 || (times == 1 && rounds.len() < 3);
+    let all: Vec<&BTreeSet<T>> = rounds.values().collect();
+    let differ = often(all.windows(2).filter(|pair| pair[0] != pair[1]).count());
+    let within_rounds = often(all.iter().filter(|values| values.len() > 1).count());
+    let changes = cells.values().any(|values| values.len() > 1);
+    Some(match changes {
+        // Where a round has one block only, that is the same.
+        true if within_rounds || (differ && blocks.len() == rounds.len()) => Anew::Block,
+        true if differ => Anew::Round,
+        _ => Anew::Never,
+    })
 }
 
 /// The client's port of the first arm, where there are ports.

@@ -116,7 +116,7 @@ fn a_size_that_was_asked_for_is_not_drawn() {
 fn labs_are_drawn_where_blocks_were_in_several() {
     let (lines, analysis) = measured(&header(4, None, 7), ALIKE);
     assert_eq!(anew(&analysis, Nuisance::Lab), None, "no lab was made");
-    let in_labs = |of: fn(u32) -> u32| {
+    let in_labs = |of: &dyn Fn(u32) -> u32| {
         let mut lines = lines.clone();
         for line in &mut lines {
             if let Line::Block(block) = line {
@@ -126,8 +126,15 @@ fn labs_are_drawn_where_blocks_were_in_several() {
         }
         anew(&analyse(&lines).unwrap(), Nuisance::Lab)
     };
-    assert_eq!(in_labs(|_| 1), Some(Anew::Never));
-    assert_eq!(in_labs(|block| block + 1), Some(Anew::Block));
+    assert_eq!(in_labs(&|_| 1), Some(Anew::Never));
+    assert_eq!(in_labs(&|block| block + 1), Some(Anew::Block));
+    // One that was broken off and went on.
+    let last = lines.iter().filter_map(|line| match line {
+        Line::Block(block) => Some(block.block),
+        _ => None,
+    });
+    let last = last.max().unwrap();
+    assert_eq!(in_labs(&|block| 1 + u32::from(block == last)), Some(Anew::Never));
 }
 
 /// IPv6 is 10 % slower in the smallest writes and 20 % faster in the largest.
