@@ -158,16 +158,16 @@ fn drift(analysis: &Analysis) -> String {
             ),
             None => "differences changed while they were measured".to_owned(),
         },
-        (0, told) if arms > 0 => {
-            let seen = match told {
-                Told::Absent { seen_from_sd } => format!("; {}", would("a step", seen_from_sd)),
-                _ => String::new(),
-            };
-            format!(
-                "values were not steady in {arms} of {all} questions, their differences were: \
-                 comparing neighbours takes that out{seen}"
-            )
-        }
+        (0, Told::Absent { seen_from_sd }) if arms > 0 => format!(
+            "values were not steady in {arms} of {all} questions, their differences were: \
+             comparing neighbours takes that out; {}",
+            would("a step", seen_from_sd)
+        ),
+        (0, Told::CannotTell) if arms > 0 => format!(
+            "values were not steady in {arms} of {all} questions; {} whether their differences \
+             were",
+            too_few(analysis)
+        ),
         (0, Told::Absent { seen_from_sd }) => {
             format!("no difference drifted; {}", would("a step", seen_from_sd))
         }
