@@ -166,6 +166,10 @@ fn a_family_that_fails_more_often_is_part_of_the_answer() {
     let rest = silent.replace("On this path", "In what came through");
     assert!(rest != silent, "{silent}");
     assert_eq!(headline(&analysis), format!("{fails} {rest}"));
+    let mut dark = levels([0.0; 3]);
+    dark.unreached = PerArm { a: 0, b: 2 };
+    let always = "IPv6 failed in every attempt at 2 of 3 questions. In what came through";
+    assert!(headline(&dark).starts_with(always), "{}", headline(&dark));
     let said = "Failures: IPv4 in 1, IPv6 in 17 of 80 blocks. Connections that failed: 1 of 4000 \
                 and 3 of 4000. 1 attempt failed for which neither family stands alone. Verdict: \
                 worse: fails (p < 0.001).";

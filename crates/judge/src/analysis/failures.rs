@@ -25,7 +25,7 @@ pub struct Failures {
     pub blocks: usize,
     /// Blocks in which an attempt or a connection of the arm failed.
     pub failed: PerArm<usize>,
-    /// Blocks in which more failed of this arm than of the other.
+    /// Rounds of single cells in which more failed of this arm than of the other.
     pub more: PerArm<usize>,
     /// Attempts that gave nothing because the trial of the arm failed.
     pub attempts: PerArm<usize>,
@@ -46,6 +46,7 @@ pub struct Failures {
 #[derive(Debug, Clone, Default)]
 struct InBlock<'a> {
     cell: &'a str,
+    round: u32,
     attempts: PerArm<usize>,
     connections: PerArm<(u64, u64)>,
 }
@@ -70,9 +71,8 @@ pub(super) fn judge(found: &Collected<'_>) -> Option<Failures> {
     if all == 0 && failed.a + failed.b == 0 {
         return None;
     }
-    let more = PerArm::from_fn(|arm| {
-        count(&|block| block.failed(arm).cmp(&block.failed(arm.other())) == Ordering::Greater)
-    });
+    let votes = votes(blocks.values());
+    let more = PerArm::from_fn(|arm| votes.iter().filter(|vote| **vote == arm).count());
     let (p, range, told) = told_apart(more);
     let verdict = if failed.a + failed.b == 0 { Verdict::None } else { told };
     Some(Failures {
@@ -89,6 +89,44 @@ pub(super) fn judge(found: &Collected<'_>) -> Option<Failures> {
         range,
         verdict,
     })
+}
+
+/// The arm of which more failed, of each round of each cell in which one did: the blocks of a round
+/// follow each other, and one incident may be in all of them.
+fn votes<'a>(blocks: impl Iterator<Item = &'a InBlock<'a>>) -> Vec<Arm> {
+    let mut rounds: BTreeMap<(&str, u32), PerArm<(usize, u64)>> = BTreeMap::new();
+    for block in blocks {
+        let of = rounds.entry((block.cell, block.round)).or_default();
+        *of = PerArm::from_fn(|arm| {
+            let ((attempts, connections), more) = (of.get(arm), block.failed(arm));
+            (attempts + more.0, connections + more.1)
+        });
+    }
+    let vote = |failed: &PerArm<(usize, u64)>| match failed.a.cmp(&failed.b) {
+        Ordering::Greater => Some(Arm::A),
+        Ordering::Less => Some(Arm::B),
+        Ordering::Equal => None,
+    };
+    rounds.values().filter_map(vote).collect()
+}
+
+/// Questions of which one arm alone never came through: all attempts at their cells failed over it
+/// until they were given up.
+pub(super) fn unreached(found: &Collected<'_>) -> PerArm<usize> {
+    let arms = found.run.plan.design.arms;
+    let arm_of = |(cell, why): (&&str, &&str)| {
+        let failed = found.failed.iter().filter(|failed| failed.why == **why);
+        let mut families = failed.map(|failed| failed.family);
+        let family = families.next()??;
+        let alone = !arms.is_null() && families.all(|other| other == Some(family));
+        let of_cell = found.blocks.iter().filter(|block| block.cell() == *cell);
+        let mut trials = of_cell.flat_map(|block| [block.trials.a, block.trials.b]);
+        let never = trials.all(|trial| trial.family != family);
+        let questions = found.run.plan.cell(cell)?.1.workload.metrics().len();
+        (alone && never).then(|| (arms.arm_of(family), questions))
+    };
+    let lost: Vec<(Arm, usize)> = found.unmeasured.iter().filter_map(arm_of).collect();
+    PerArm::from_fn(|arm| lost.iter().filter(|(of, _)| *of == arm).map(|(_, n)| n).sum())
 }
 
 /// Of blocks that speak against one arm alone: the p-value of the exact sign test, the 95 % range
@@ -126,16 +164,16 @@ fn in_blocks<'a>(found: &Collected<'a>) -> BTreeMap<u32, InBlock<'a>> {
     let mut blocks: BTreeMap<u32, InBlock<'_>> = BTreeMap::new();
     let arms = found.run.plan.design.arms;
     for failed in found.failed.iter().filter(|failed| failed.kind == BlockKind::Compare) {
-        let FailedAttempt { block, cell, family, .. } = *failed;
+        let FailedAttempt { block, cell, family, round, .. } = *failed;
         let of = blocks.entry(*block).or_default();
-        of.cell = cell;
+        (of.cell, of.round) = (cell, *round);
         if let Some(family) = family {
             *of.attempts.get_mut(arms.arm_of(*family)) += 1;
         }
     }
     for block in found.blocks.iter().filter(|block| block.kind() == BlockKind::Compare) {
         let of = blocks.entry(block.number).or_default();
-        of.cell = &block.trials.a.cell;
+        (of.cell, of.round) = (&block.trials.a.cell, block.round());
         if block.valid {
             of.connections = PerArm::from_fn(|arm| connections(found, block, arm));
         }
@@ -161,7 +199,7 @@ mod tests {
     use alloc::string::ToString;
     use v6gap_core::arm::TurnOrder;
     use v6gap_core::family::Family;
-    use v6gap_core::record::{Drawn, Line};
+    use v6gap_core::record::{Drawn, GaveUp, Line};
 
     const ROUNDS: u32 = 12;
 
@@ -227,6 +265,51 @@ mod tests {
             assert_eq!(excludes_half, verdict != Verdict::CannotTell, "{found:?}");
             assert_eq!((found.attempts.a, found.attempts.b), (2 * v4, 2 * v6));
         }
+    }
+
+    /// Twenty blocks of a round follow each other in half a second: one refusal is in all of them.
+    #[test]
+    fn what_fails_in_one_round_of_a_cell_speaks_once() {
+        let block = |round, v6| InBlock {
+            cell: "connect-tcp",
+            round,
+            attempts: PerArm::default(),
+            connections: PerArm { a: (0, 9), b: (v6, 9) },
+        };
+        let once: Vec<InBlock<'_>> = (0..20).map(|_| block(1, 3)).collect();
+        assert_eq!(votes(once.iter()), [Arm::B]);
+        let often: Vec<InBlock<'_>> = (0..20).map(|n| block(n / 2, u64::from(n % 4))).collect();
+        assert_eq!(votes(often.iter()), [Arm::B; 10]);
+    }
+
+    /// Null blocks come first, so what never comes through over a family is given up in them.
+    #[test]
+    fn what_never_came_through_over_one_family_is_known() {
+        let of = |families: [Family; 2]| {
+            let lines = failing(PerArm::FAMILIES, [(V6, 2), (V4, 0)]);
+            let mut lines: Vec<Line> = lines;
+            let failed = lines.iter().filter_map(|line| match line {
+                Line::Failed(failed) => Some(failed.clone()),
+                _ => None,
+            });
+            let mut failed: Vec<FailedAttempt> = failed.collect();
+            let cell = failed[0].cell.clone();
+            lines.retain(|line| match line {
+                Line::Trial(trial) => trial.cell != cell,
+                Line::Failed(_) => false,
+                _ => true,
+            });
+            for (failed, family) in failed.iter_mut().zip(families) {
+                (failed.kind, failed.family) = (BlockKind::Null(family), Some(family));
+            }
+            let gave_up = Line::GaveUp(GaveUp { cell, why: "refused".to_string() });
+            let failed = failed.into_iter().take(2).map(Line::Failed);
+            lines.splice(1..1, failed.chain([gave_up]));
+            analyse(&lines).unwrap().unreached
+        };
+        assert_eq!(of([Family::V6; 2]), PerArm { a: 0, b: 1 });
+        assert_eq!(of([Family::V4; 2]), PerArm { a: 1, b: 0 });
+        assert_eq!(of([Family::V4, Family::V6]), PerArm { a: 0, b: 0 });
     }
 
     #[test]

@@ -210,14 +210,6 @@ impl Pair {
     }
 }
 
-impl Question {
-    /// Whether it differs by itself, but not if all questions of the run are corrected for.
-    pub fn may_be_chance(&self) -> bool {
-        matches!(self.verdict, Verdict::Better | Verdict::Worse)
-            && self.diagnostics.p_different_run > verdict::ALPHA
-    }
-}
-
 /// What is not known of a share of which nothing was seen, or too little.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Unseen {
@@ -361,6 +353,8 @@ pub struct Analysis {
     pub drawn: Vec<DrawnFact>,
     /// What failed where families were compared; `None` if nothing did.
     pub failures: Option<Failures>,
+    /// Questions of which this arm alone never came through.
+    pub unreached: PerArm<usize>,
     /// What was discarded there, by family, and what it could change; `None` if nothing was.
     pub discards: Option<discards::Discards>,
     /// What messages cost by constant, packets and bytes, where several sizes were measured.
@@ -477,6 +471,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         by_writes: writes::judge(&found),
         drawn: drawn::facts(&found),
         failures: failures::judge(&found),
+        unreached: failures::unreached(&found),
         discards: discards::judge(&found, &questions),
         cost_models: costmodel::models(&found).into_iter().map(|model| model.cost).collect(),
         transfer_sizes: sizes::judge(&found.run.plan, &questions, &names),

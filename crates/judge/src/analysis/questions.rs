@@ -58,6 +58,14 @@ pub(super) fn answer(found: &Collected<'_>, names: &PerArm<String>) -> Vec<Quest
 /// Whether blocks count, or are counted although they do not.
 type Counts = fn(&Block<'_>) -> bool;
 
+impl Question {
+    /// Whether it differs by itself, but not if all questions of the run are corrected for.
+    pub fn may_be_chance(&self) -> bool {
+        matches!(self.verdict, Verdict::Better | Verdict::Worse)
+            && self.diagnostics.p_different_run > verdict::ALPHA
+    }
+}
+
 /// Ranges and rulings of all questions together, then what else their blocks say.
 fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
     let stop = &found.run.plan.design.stop;

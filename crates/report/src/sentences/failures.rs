@@ -4,8 +4,28 @@ use crate::words::{self, p_value};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_judge::analysis::{Analysis, Failures, Verdict};
 
-/// That one family fails more often than the other, if that is known: it belongs to the answer.
+/// That one family fails more often than the other, or in every attempt at some questions, if that
+/// is known: it belongs to the answer.
 pub fn fails(analysis: &Analysis) -> Option<String> {
+    let often = more_often(analysis);
+    let said: Vec<String> = often.into_iter().chain(always(analysis)).collect();
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// What never came through over one family alone.
+fn always(analysis: &Analysis) -> Option<String> {
+    let Analysis { unreached, questions, arm_names, .. } = analysis;
+    let (name, count) = match unreached {
+        PerArm { a: 0, b: 0 } => return None,
+        PerArm { a: 0, b } => (&arm_names.b, b),
+        PerArm { a, b: 0 } => (&arm_names.a, a),
+        PerArm { .. } => return None,
+    };
+    let all = questions.len();
+    Some(format!("{name} failed in every attempt at {count} of {all} questions."))
+}
+
+fn more_often(analysis: &Analysis) -> Option<String> {
     let Failures { verdict, .. } = analysis.failures.as_ref()?;
     let names = &analysis.arm_names;
     let (more, less) = match verdict {
