@@ -217,6 +217,7 @@ mod tests {
     fn what_fails_more_often_is_worse() {
         let failures = |verdict| Failures {
             blocks: 40,
+            rounds: 40,
             failed: PerArm { a: 0, b: 8 },
             more: PerArm { a: 0, b: 8 },
             attempts: PerArm { a: 0, b: 9 },

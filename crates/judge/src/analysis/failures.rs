@@ -23,6 +23,8 @@ use v6gap_stats::sign_test::sign_p;
 pub struct Failures {
     /// Blocks that were begun.
     pub blocks: usize,
+    /// Rounds of single cells that were begun.
+    pub rounds: usize,
     /// Blocks in which an attempt or a connection of the arm failed.
     pub failed: PerArm<usize>,
     /// Rounds of single cells in which more failed of this arm than of the other.
@@ -71,12 +73,13 @@ pub(super) fn judge(found: &Collected<'_>) -> Option<Failures> {
     if all == 0 && failed.a + failed.b == 0 {
         return None;
     }
-    let votes = votes(blocks.values());
-    let more = PerArm::from_fn(|arm| votes.iter().filter(|vote| **vote == arm).count());
+    let rounds = votes(blocks.values());
+    let more = PerArm::from_fn(|arm| rounds.iter().filter(|vote| **vote == Some(arm)).count());
     let (p, range, told) = told_apart(more);
     let verdict = if failed.a + failed.b == 0 { Verdict::None } else { told };
     Some(Failures {
         blocks: blocks.len(),
+        rounds: rounds.len(),
         failed,
         more,
         attempts_of_neither: all - attempts.a - attempts.b,
@@ -91,9 +94,9 @@ pub(super) fn judge(found: &Collected<'_>) -> Option<Failures> {
     })
 }
 
-/// The arm of which more failed, of each round of each cell in which one did: the blocks of a round
+/// The arm of which more failed, if one did, of each round of each cell: the blocks of a round
 /// follow each other, and one incident may be in all of them.
-fn votes<'a>(blocks: impl Iterator<Item = &'a InBlock<'a>>) -> Vec<Arm> {
+fn votes<'a>(blocks: impl Iterator<Item = &'a InBlock<'a>>) -> Vec<Option<Arm>> {
     let mut rounds: BTreeMap<(&str, u32), PerArm<(usize, u64)>> = BTreeMap::new();
     for block in blocks {
         let of = rounds.entry((block.cell, block.round)).or_default();
@@ -107,7 +110,7 @@ fn votes<'a>(blocks: impl Iterator<Item = &'a InBlock<'a>>) -> Vec<Arm> {
         Ordering::Less => Some(Arm::B),
         Ordering::Equal => None,
     };
-    rounds.values().filter_map(vote).collect()
+    rounds.values().map(vote).collect()
 }
 
 /// Questions of which one arm alone never came through: all attempts at their cells failed over it
@@ -277,17 +280,18 @@ mod tests {
             connections: PerArm { a: (0, 9), b: (v6, 9) },
         };
         let once: Vec<InBlock<'_>> = (0..20).map(|_| block(1, 3)).collect();
-        assert_eq!(votes(once.iter()), [Arm::B]);
+        assert_eq!(votes(once.iter()), [Some(Arm::B)]);
         let often: Vec<InBlock<'_>> = (0..20).map(|n| block(n / 2, u64::from(n % 4))).collect();
-        assert_eq!(votes(often.iter()), [Arm::B; 10]);
+        assert_eq!(votes(often.iter()), [Some(Arm::B); 10]);
+        let never: Vec<InBlock<'_>> = (0..20).map(|n| block(n / 2, 0)).collect();
+        assert_eq!(votes(never.iter()), [None; 10]);
     }
 
     /// Null blocks come first, so what never comes through over a family is given up in them.
     #[test]
     fn what_never_came_through_over_one_family_is_known() {
         let of = |families: [Family; 2]| {
-            let lines = failing(PerArm::FAMILIES, [(V6, 2), (V4, 0)]);
-            let mut lines: Vec<Line> = lines;
+            let mut lines = failing(PerArm::FAMILIES, [(V6, 2), (V4, 0)]);
             let failed = lines.iter().filter_map(|line| match line {
                 Line::Failed(failed) => Some(failed.clone()),
                 _ => None,

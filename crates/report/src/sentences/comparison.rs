@@ -49,8 +49,9 @@ fn failures(comparison: &Comparison) -> Vec<String> {
             Verdict::Better => "better: fails less often",
             _ => "can't tell",
         };
+        let unit = if found.of.arm().is_some() { "blocks" } else { "rounds" };
         format!(
-            "Failures, {of}: in {before} % of {} blocks in A, in {after} % of {} in {}, {:+.0} to \
+            "Failures, {of}: in {before} % of {} {unit} in A, in {after} % of {} in {}, {:+.0} to \
              {:+.0} points: {verdict}.",
             found.blocks[0],
             found.blocks[1],

@@ -15,12 +15,12 @@ use v6gap_stats::loss;
 pub struct FailureChange {
     /// Letter of the run.
     pub letter: char,
-    /// Of what: of a difference the blocks in which more failed of the second arm, less those of
-    /// the first.
+    /// Of what: of a difference the rounds of single cells in which more failed of the second arm,
+    /// less those of the first.
     pub of: Of,
-    /// Share of the blocks in which it failed, in the reference and in the run.
+    /// Share of the blocks, or rounds, in which it failed, in the reference and in the run.
     pub shares: [f64; 2],
-    /// Blocks that were begun in each.
+    /// Blocks that were begun in each; of a difference rounds of single cells.
     pub blocks: [usize; 2],
     /// 95 % range of the change.
     pub range: Range,
@@ -31,6 +31,8 @@ pub struct FailureChange {
 /// The failures of one run.
 struct Side<'a> {
     blocks: usize,
+    /// Rounds of single cells.
+    rounds: usize,
     failures: Option<&'a Failures>,
 }
 
@@ -38,23 +40,32 @@ impl<'a> Side<'a> {
     fn of(analysis: &'a Analysis) -> Self {
         let failures = analysis.failures.as_ref();
         let mut cells: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut rounds: BTreeSet<(&str, u32)> = BTreeSet::new();
         for question in &analysis.questions {
             let most = cells.entry(&question.cell).or_default();
             let blocks: u32 = question.pairs.iter().map(|pair| pair.blocks).sum();
             *most = (*most).max(blocks as usize);
+            rounds.extend(question.pairs.iter().map(|pair| (question.cell.as_str(), pair.round)));
         }
         let blocks = failures.map_or_else(|| cells.values().sum(), |found| found.blocks);
-        Side { blocks, failures }
+        let rounds = failures.map_or(rounds.len(), |found| found.rounds);
+        Side { blocks, rounds, failures }
+    }
+
+    /// Of how many something is a share.
+    fn all(&self, of: Of) -> usize {
+        if of.arm().is_some() { self.blocks } else { self.rounds }
     }
 
     fn count(&self, of: impl Fn(&Failures) -> usize) -> usize {
         self.failures.map_or(0, of)
     }
 
-    /// A share of the blocks with its range, counted as it is or against.
-    fn share(&self, count: usize, adds: bool) -> Share {
-        let range = loss::interval(count as u64, self.blocks as u64, 1.0 - ALPHA);
-        let share = count as f64 / self.blocks.max(1) as f64;
+    /// A share of the blocks or rounds with its range, counted as it is or against.
+    fn share(&self, count: usize, of: Of, adds: bool) -> Share {
+        let all = self.all(of);
+        let range = loss::interval(count as u64, all as u64, 1.0 - ALPHA);
+        let share = count as f64 / all.max(1) as f64;
         let (below, above) = (share - range.low, range.high - share);
         match adds {
             true => Share { share, below, above },
@@ -66,9 +77,9 @@ impl<'a> Side<'a> {
     fn failed(&self, of: Of, adds: bool) -> Vec<Share> {
         let Some(arm) = of.arm() else {
             let more = PerArm::from_fn(|arm| self.count(|found| *found.more.get(arm)));
-            return alloc::vec![self.share(more.b, adds), self.share(more.a, !adds)];
+            return alloc::vec![self.share(more.b, of, adds), self.share(more.a, of, !adds)];
         };
-        alloc::vec![self.share(self.count(|found| *found.failed.get(arm)), adds)]
+        alloc::vec![self.share(self.count(|found| *found.failed.get(arm)), of, adds)]
     }
 }
 
@@ -113,7 +124,7 @@ fn change(letter: char, of: Of, sides: &[Side<'_>; 2]) -> FailureChange {
         Range { high, .. } if high < 0.0 => Verdict::Better,
         Range { .. } => Verdict::CannotTell,
     };
-    let blocks = sides.each_ref().map(|side| side.blocks);
+    let blocks = sides.each_ref().map(|side| side.all(of));
     FailureChange { letter, of, shares: [before, after], blocks, range, verdict }
 }
 
@@ -125,6 +136,7 @@ mod tests {
         let of = PerArm { a: v4, b: v6 };
         Failures {
             blocks: 80,
+            rounds: 40,
             failed: of,
             more: of,
             attempts: of,
@@ -139,7 +151,7 @@ mod tests {
     #[test]
     fn a_family_that_begins_to_fail_is_worse_and_one_that_ceases_better() {
         let (none, some, few) = (failed(0, 0), failed(0, 17), failed(0, 3));
-        let side = |failures| Side { blocks: 80, failures };
+        let side = |failures| Side { blocks: 80, rounds: 40, failures };
         let judged = |before, after| {
             Of::ALL.map(|of| change('B', of, &[side(before), side(after)])).map(|c| c.verdict)
         };
@@ -149,5 +161,9 @@ mod tests {
         assert_eq!(judged(Some(&none), Some(&few)), [open; 3]);
         let found = change('B', Of::Second, &[side(None), side(Some(&some))]);
         assert!(found.range.low > 0.0 && found.range.high < 0.4, "{found:?}");
+        // A round of a cell has several blocks, and those of one family are counted by themselves.
+        assert_eq!((found.blocks, found.shares), ([80; 2], [0.0, 17.0 / 80.0]));
+        let found = change('B', Of::Difference, &[side(None), side(Some(&some))]);
+        assert_eq!((found.blocks, found.shares), ([40; 2], [0.0, 17.0 / 40.0]));
     }
 }
