@@ -97,11 +97,12 @@ fn anew<T: Ord + Copy>(
     let differ = often(all.windows(2).filter(|pair| pair[0] != pair[1]).count());
     let within_rounds = often(all.iter().filter(|values| values.len() > 1).count());
     let changes = cells.values().any(|values| values.len() > 1);
-    Some(match changes {
-        // Where a round has one block only, that is the same.
-        true if within_rounds || (differ && blocks.len() == rounds.len()) => Anew::Block,
-        true if differ => Anew::Round,
-        _ => Anew::Never,
+    // Where a round has one block only, that is the same.
+    let by_block = within_rounds || (differ && blocks.len() == rounds.len());
+    Some(match (changes, by_block, differ) {
+        (true, true, _) => Anew::Block,
+        (true, false, true) => Anew::Round,
+        (false, ..) | (true, false, false) => Anew::Never,
     })
 }
 
