@@ -74,15 +74,6 @@ impl Plan {
         let path = Path { round_trip_ns, ..path };
         let cost_ns: Vec<f64> = estimate(&self, path).cells.iter().map(|c| c.time_ns).collect();
         let round_ns: f64 = BETWEEN_NS + cost_ns.iter().sum::<f64>();
-        let of_pairs = |pairs: u32| f64::from(pairs) * round_ns * NULL_SHARE / (1.0 - NULL_SHARE);
-        let mut left_ns = match self.design.stop {
-            Stop::Pairs { pairs } => of_pairs(pairs),
-            Stop::Adaptive { time_ns_max, pairs_min } => {
-                let time_ns = time_ns_max as f64;
-                let beside_ns = time_ns - f64::from(pairs_min) * round_ns;
-                of_pairs(pairs_min).min(time_ns * NULL_SHARE).min(beside_ns)
-            }
-        };
         let most = self.design.null_blocks;
         let mut quickest: Vec<(f64, usize)> = self
             .design
@@ -91,7 +82,22 @@ impl Plan {
             .filter_map(|&cell| Some((families * cost_ns.get(cell)?, cell)))
             .collect();
         quickest.sort_by(|a, b| a.0.total_cmp(&b.0));
-        left_ns -= quickest.iter().map(|(ns, _)| ns).sum::<f64>();
+        let one_each_ns: f64 = quickest.iter().map(|(ns, _)| ns).sum();
+        let sentinels_ns = |pairs: u32| {
+            f64::from(pairs.checked_div(self.design.sentinel_every).unwrap_or(0)) * one_each_ns
+        };
+        let of_pairs = |pairs: u32| {
+            f64::from(pairs) * round_ns * NULL_SHARE / (1.0 - NULL_SHARE) - sentinels_ns(pairs)
+        };
+        let mut left_ns = match self.design.stop {
+            Stop::Pairs { pairs } => of_pairs(pairs),
+            Stop::Adaptive { time_ns_max, pairs_min } => {
+                let time_ns = time_ns_max as f64;
+                let beside_ns = time_ns - f64::from(pairs_min) * round_ns;
+                of_pairs(pairs_min).min(time_ns * NULL_SHARE).min(beside_ns)
+            }
+        };
+        left_ns -= one_each_ns;
         let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
         for count in 1..=most {
             for &(ns, cell) in &quickest {
@@ -191,6 +197,16 @@ mod tests {
         };
         let share = 1.0 - found(0) / found(4);
         assert!((0.15..0.22).contains(&share), "{share}");
+        // Sentinels are of that fifth.
+        let of_pairs = |pairs: u32| {
+            let plan = plan.clone().ending(Stop::Pairs { pairs }).fitted(path);
+            let mut without = plan.clone();
+            without.parts_mut().design.null_blocks = 0;
+            without.parts_mut().design.sentinel_every = 0;
+            1.0 - estimate(&without, path).total.time_ns / estimate(&plan, path).total.time_ns
+        };
+        let shares = [8, 24, 60, 400].map(of_pairs);
+        assert!(shares.iter().all(|share| (0.05..0.22).contains(share)), "{shares:?}");
         let plan = preset::first_look(PerArm::FAMILIES, None, 1).fitted(path_of(MS / 2));
         assert!(plan.design.null_cells.iter().all(|&cell| plan.design.null_blocks_of(cell) >= 1));
     }

@@ -18,8 +18,13 @@ use v6gap_core::observation::{Beside, Lateness};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{Ending, Line};
 use v6gap_core::run::{Action, Attempt, Event, Fate, Machine, Observed};
+use v6gap_core::schedule;
 use v6gap_core::workload::Workload;
 use v6gap_sys::clock;
+
+/// In so many parts, each in a lab of its own where the run makes them, the null blocks before the
+/// first comparison are measured.
+const NULL_PARTS: u32 = 4;
 
 /// The rest before the first attempt after one that failed.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -68,7 +73,8 @@ pub trait Performer {
 /// How far [`run_round`] came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Course {
-    /// All blocks of a round are measured, and those of another one follow.
+    /// All blocks of a round, or of a part of the null blocks before the first, are measured, and
+    /// others follow.
     RoundOver,
     /// The run is over.
     Over(Ending),
@@ -108,8 +114,8 @@ pub fn run_by(
     }
 }
 
-/// As [`run`], to the end of the round that the machine is in. Another call goes on where this one
-/// ended, over another connection if need be.
+/// As [`run`], to the end of the round that the machine is in, or of its part of the null blocks.
+/// Another call goes on where this one ended, over another connection if need be.
 ///
 /// # Errors
 /// As of [`run`]; the run is over then.
@@ -135,12 +141,13 @@ fn measure(
     stop: &AtomicBool,
 ) -> Result<Course, RunError> {
     let plan = machine.plan();
-    let (mut round, mut again) = (None, false);
+    let (mut part, mut again) = (None, false);
     loop {
         match machine.next(clock::now_ns(), stop.load(Ordering::Relaxed)) {
             Action::Measure(attempt) => {
+                let of = part_of(plan, &attempt);
                 // The machine asks for it again.
-                if *round.get_or_insert(attempt.block.round) != attempt.block.round {
+                if *part.get_or_insert(of) != of {
                     return Ok(Course::RoundOver);
                 }
                 // Of the link only what happens during the block counts.
@@ -170,6 +177,15 @@ fn measure(
             }
         }
     }
+}
+
+/// The round of an attempt, and which part of the null blocks before the first it is in.
+fn part_of(plan: &Plan, attempt: &Attempt<'_>) -> (u32, u32) {
+    if attempt.block.round > 0 {
+        return (attempt.block.round, 0);
+    }
+    let all = schedule::round(plan, 0).len().max(1);
+    (0, attempt.number.saturating_mul(NULL_PARTS) / u32::try_from(all).unwrap_or(u32::MAX))
 }
 
 /// Rests before an attempt after one that failed, the longer the more often its block was tried:
