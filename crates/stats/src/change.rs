@@ -268,7 +268,7 @@ impl Errors {
 /// values, and where all are equal.
 pub fn split(points: &[Point]) -> Option<When> {
     let n = points.len();
-    let values: Vec<f64> = points.iter().map(|point| point.value).collect();
+    let (_, values) = from_first(points);
     let centre = mean(&values);
     let total: f64 = values.iter().map(|x| (x - centre) * (x - centre)).sum();
     if n < 2 * SIDE_MIN || !total.is_normal() {
@@ -315,12 +315,19 @@ pub fn step(points: &[Point], since: usize) -> Step {
     Step { before, after, by: after.mean - before.mean, range }
 }
 
+/// The first of some values, and how far each lies from it: what rounding would leave of the mean
+/// of values alike is no scatter.
+fn from_first(points: &[Point]) -> (f64, Vec<f64>) {
+    let first = points.first().map_or(0.0, |point| point.value);
+    (first, points.iter().map(|point| point.value - first).collect())
+}
+
 fn moments(points: &[Point]) -> Moments {
-    let values: Vec<f64> = points.iter().map(|point| point.value).collect();
+    let (first, values) = from_first(points);
     let mut errors = Errors { squares: 0.0, known: 0 };
     points.iter().for_each(|point| errors.add(*point));
     let sd = if values.len() < 2 { 0.0 } else { sd(&values) };
-    Moments { mean: mean(&values), sd: errors.spread(sd * sd), n: values.len() }
+    Moments { mean: first + mean(&values), sd: errors.spread(sd * sd), n: values.len() }
 }
 
 #[cfg(test)]
@@ -395,6 +402,19 @@ mod tests {
         assert!((step.range.width() / 2.0 - 2.446_911_85 / libm::sqrt(6.0)).abs() < 1e-8);
         assert_eq!(split(&eight[..5]), None);
         assert_eq!(split(&points([3.0; 9])), None);
+    }
+
+    /// The mean of nine tenths is rounded, and is none of them.
+    #[test]
+    fn what_rounding_leaves_of_values_alike_is_no_scatter() {
+        assert_ne!(mean(&[0.1; 9]), 0.1);
+        let alike = points([0.1; 9]);
+        assert_eq!((side(&alike).mean, side(&alike).range), (0.1, Interval::WHOLE));
+        assert_eq!(split(&alike), None);
+        for after in [0.1, 0.3] {
+            let both = points([0.1; 9].into_iter().chain([after; 7]));
+            assert_eq!(step(&both, 7).range, Interval::WHOLE);
+        }
     }
 
     /// A small step leaves many splits.

@@ -13,6 +13,7 @@
 
 extern crate alloc;
 
+pub mod bartels;
 pub mod batch;
 pub mod between;
 pub mod bootstrap;
@@ -23,6 +24,7 @@ pub mod equivalence;
 mod estimate;
 pub mod fisher;
 pub mod groups;
+pub mod kruskal;
 pub mod least_squares;
 pub mod loss;
 pub mod modes;
