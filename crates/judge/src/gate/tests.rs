@@ -203,6 +203,19 @@ fn reassembly_that_waited_in_vain_is_the_path_s_loss_and_no_drop_of_the_host() {
     }
 }
 
+/// Identifications of IPv4 that came round before a datagram was given up.
+#[test]
+fn fragments_over_those_of_an_earlier_datagram_are_no_drop_of_the_host() {
+    let overlaps = |failed: i64| {
+        move |t: &mut TrialRecord| {
+            count(t.ends.server.seen_mut().unwrap(), "Ip.ReasmFails", failed);
+            count(t.ends.server.seen_mut().unwrap(), "IpExt.ReasmOverlaps", 2);
+        }
+    };
+    assert!(closed("rtt-udp-16384", Family::V4, overlaps(2)).is_empty());
+    assert_eq!(closed("rtt-udp-16384", Family::V4, overlaps(3)), ["host-drops"]);
+}
+
 #[test]
 fn path_events_close() {
     let broken = |t: &mut TrialRecord| count(&mut t.ends.client, "if.eth0.rx_errors", 1);
