@@ -424,6 +424,9 @@ pub fn datagram_server(
                 }
                 Handling::Ignore => None,
             },
+            // A socket with a peer hears that the client has closed its own, before the message
+            // that ends the block where that one is late.
+            Err(error) if ErrorClass::of(&error) == ErrorClass::Refused => None,
             Err(error) if ErrorClass::of(&error).is_timeout() => None,
             Err(error) => return Err(broken(error.into())),
         };

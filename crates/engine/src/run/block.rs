@@ -39,6 +39,8 @@ pub enum RunError {
         why: String,
         /// Whether the same task would fail again for the same reason.
         lasting: bool,
+        /// The family of the task's only arm, if the reason is about it.
+        family: Option<Family>,
     },
     /// A host that is a stranger's is asked for no more.
     #[error("{0}")]
@@ -51,15 +53,27 @@ pub enum RunError {
     Store(io::Error),
 }
 
-impl From<TaskError<TrialError>> for RunError {
-    fn from(error: TaskError<TrialError>) -> Self {
+impl RunError {
+    /// What the error of a task of these arms means for its run.
+    fn of_task(error: TaskError<TrialError>, arms: &[TaskArm]) -> Self {
         match error {
             TaskError::Session(problem) => RunError::Lost(problem),
             TaskError::Own(error) => RunError::Trial(error),
             TaskError::Both { own, why } => RunError::Trial(with_server(own, &why)),
-            TaskError::Server { why, lasting, .. } => RunError::Server { why, lasting },
+            TaskError::Server { why, lasting, .. } => {
+                let family = family_of(&why, arms);
+                RunError::Server { why, lasting, family }
+            }
         }
     }
+}
+
+/// The family of a task's only arm, if the server's reason is about it. All that a server tells of
+/// its reason is words: they name the family of whatever happened over one
+/// ([`TrialError::family`]), and none where the host itself failed, as a worker that ended.
+fn family_of(why: &str, arms: &[TaskArm]) -> Option<Family> {
+    let [only] = arms else { return None };
+    Some(only.family).filter(|family| why.contains(&family.to_string()))
 }
 
 /// An error of this half with the server's reason where that may be the cause: this end has seen no
@@ -87,8 +101,9 @@ impl Trouble for RunError {
     fn family(&self) -> Option<Family> {
         match self {
             RunError::Trial(error) => error.family(),
-            RunError::Lost(_) | RunError::Server { .. } => None,
-            RunError::Declined(_) | RunError::Random(_) | RunError::Store(_) => None,
+            RunError::Server { family, .. } => *family,
+            RunError::Lost(_) | RunError::Declined(_) => None,
+            RunError::Random(_) | RunError::Store(_) => None,
         }
     }
 }
@@ -223,17 +238,18 @@ impl<'a> Bench<'a> {
         entropy::random(&mut token).map_err(RunError::Random)?;
         let number = self.connection.next_number();
         let workload = workload.clone();
-        let (token, arrives) = (Token(token), self.context.arrives());
+        let (token, arrives, to) = (Token(token), self.context.arrives(), self.context.to());
         let (draw, worker) = self.drawn.of_task(seed);
         let context = &self.context.of_draw(draw);
         let draw = Some(draw);
-        let task = Task { number, workload, arms, order, seed, token, arrives, draw };
+        let task = Task { number, workload, arms, order, seed, token, arrives, to, draw };
         let (started_unix_ns, started_ns) = (clock::wall_ns(), clock::now_ns());
         let half = |task: &Task| match worker {
             Some(worker) => worker.measure(task, context),
             None => client::run(task, context),
         };
-        let (own, server) = self.connection.run_task(&task, half)?;
+        let outcome = self.connection.run_task(&task, half);
+        let (own, server) = outcome.map_err(|error| RunError::of_task(error, &task.arms))?;
         let duration_ns = clock::now_ns() - started_ns;
         let shaped = self.shaped;
         let with_server = |(arm, client): (Arm, EndReport)| {
@@ -274,7 +290,7 @@ impl Performer for Bench<'_> {
         }
         let missing = |arm: Arm| {
             let why = format!("no report of arm {arm:?}");
-            RunError::Server { why, lasting: false }
+            RunError::Server { why, lasting: false, family: None }
         };
         let PerArm { a, b } = found;
         Ok(PerArm { a: a.ok_or_else(|| missing(Arm::A))?, b: b.ok_or_else(|| missing(Arm::B))? })
@@ -289,4 +305,57 @@ impl Performer for Bench<'_> {
 fn lingers(workload: &Workload) -> bool {
     let bulk = [Metric::Throughput, Metric::Capacity, Metric::RateAtLoss];
     workload.metrics().iter().any(|metric| bulk.contains(metric))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::SocketAddr;
+    use v6gap_core::workload::Impossible;
+
+    /// Errors of a server that are about a family, and one for each way to be about none.
+    fn errors(family: Family) -> (Vec<TrialError>, Vec<TrialError>) {
+        let (operation, address) = ("receiving", SocketAddr::new(family.loopback(), 9));
+        let source = io::Error::other("out of order");
+        let missing = Unavailable::new("timestamps", "the kernel is old");
+        let own = vec![
+            TrialError::Missing { family, what: "UDP socket" },
+            TrialError::Unavailable { family, missing },
+            TrialError::Io { operation, family, address: Some(address), source },
+            TrialError::Buffers { family, asked: 9, got: "8 B".into() },
+            TrialError::TooBig { operation, family, address: None, path_mtu: Some(1280) },
+            TrialError::Fragments { operation, family, address, payload_bytes: 9, path_mtu: 9 },
+            TrialError::Blocked { family, address, patience_ms: 9, why: None },
+            TrialError::Peer { operation, family, address: None, what: "nothing came in time" },
+            TrialError::Aborted { operation, family },
+        ];
+        let of_host = vec![
+            TrialError::Unsuitable { number: 1, why: Impossible::OF_STRANGERS },
+            TrialError::panicked(),
+            TrialError::of_worker("the process that measured ended (signal 9)".into()),
+        ];
+        (own, of_host)
+    }
+
+    fn of_server(error: &TrialError, families: &[Family]) -> Option<Family> {
+        let arms = Arm::BOTH.into_iter().zip(families);
+        let arms: Vec<TaskArm> = arms.map(|(arm, &family)| TaskArm { arm, family }).collect();
+        let (why, lasting) = (error.to_string(), error.is_lasting());
+        RunError::of_task(TaskError::Server { number: 1, why, lasting }, &arms).family()
+    }
+
+    /// As if this half had met it: a failure that only the server sees counts against its family.
+    #[test]
+    fn a_server_that_fails_over_one_family_fails_of_that_family() {
+        for family in Family::BOTH {
+            let (own, of_host) = errors(family);
+            for error in own {
+                assert_eq!(of_server(&error, &[family]), error.family(), "{error}");
+                assert_eq!(of_server(&error, &Family::BOTH), None, "{error}");
+            }
+            for error in of_host {
+                assert_eq!(of_server(&error, &[family]), None, "{error}");
+            }
+        }
+    }
 }

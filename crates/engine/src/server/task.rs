@@ -307,6 +307,7 @@ impl Measuring {
                     strangers,
                     listeners,
                     datagrams,
+                    addressed: PerFamily::default(),
                     access,
                     abort,
                     finish,

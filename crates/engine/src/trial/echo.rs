@@ -9,11 +9,13 @@ use super::evidence::{
 };
 use super::server::DataFlows;
 use super::sockets::{
-    Buffered, Locals, Marked, accepted_options, datagram, datagram_waits, introduced, payload,
-    ping, ping_waits, set_buffers, stream_options, stream_waits,
+    Buffered, Locals, Marked, accepted_options, datagram, datagram_waits, introduced, marks,
+    payload, ping, ping_waits, set_buffers, stream_options, stream_waits,
 };
 use super::times::{exchanges, held};
-use super::validation::{Basis, Unproved, gather_shared, prove as prove_sources};
+use super::validation::{
+    Basis, Served, Unproved, gather_apart, gather_shared, prove as prove_sources,
+};
 use super::{TrialError, family, flows};
 use crate::hot::echo::{self as hot, Buffers};
 use crate::hot::reflected::{self, Reflected};
@@ -305,10 +307,10 @@ fn serve_datagrams(
     let basis = Basis::new(task, flows)?;
     let sources = PerArm { a: echo.connections as u16, b: echo.connections as u16 };
     let mut validation = basis.validation(flows, task.token.tag(), sources);
-    let sockets =
+    let services =
         PerArm { a: service_socket(task, Arm::A, flows)?, b: service_socket(task, Arm::B, flows)? };
     let marked = |arm: Arm| {
-        Marked::new(sockets.get(arm), &echo.marking)
+        Marked::new(services.get(arm), &echo.marking)
             .map_err(TrialError::socket(family(task, arm), None))
     };
     // In a null block both are one socket: the second is dropped first, and the first
@@ -317,34 +319,60 @@ fn serve_datagrams(
     let _second = marked(Arm::B)?;
     let mut peers = PerArm { a: None, b: None };
     let buffered = |arm: Arm| {
-        Buffered::new(sockets.get(arm), echo.settings.buffer_bytes)
+        Buffered::new(services.get(arm), echo.settings.buffer_bytes)
             .map_err(TrialError::socket(family(task, arm), None))
     };
     let _first = (_first, buffered(Arm::A)?);
     let _second = (_second, buffered(Arm::B)?);
-    set_waits(task, &sockets, Wait::Spin)?;
+    set_waits(task, &services, Wait::Spin)?;
     ready();
-    gather(task, &sockets, &mut validation, watch)?;
+    let own = gather(task, echo, &services, &mut validation, watch)?;
+    let sockets = match &own {
+        Some(PerArm { a, b }) => PerArm { a, b },
+        None => services,
+    };
     set_waits(task, &sockets, echo.wait)?;
     let served =
         apart(|| hot::datagram_server(turns, &mut validation, &sockets, memory, &mut peers, watch));
     // They belong to the service, which goes on with blocking calls.
-    set_waits(task, &sockets, Wait::Block)?;
+    set_waits(task, &services, Wait::Block)?;
     let (outcome, used) = served.map_err(TrialError::thread(family(task, Arm::A)))?;
     Ok((service_proofs(task, &sockets, &peers, outcome)?, used))
 }
 
 /// Waits until all of the client's sockets have proved themselves. The service's do not block.
+///
+/// In a null block both arms come to one socket of the service. Where the system lets ports be
+/// shared each gets one of its own, as the arms of a comparison have: a bias of one socket against
+/// another would be seen.
 fn gather(
     task: &Task,
-    sockets: &PerArm<&Datagram>,
+    echo: &Echo,
+    services: &PerArm<&Datagram>,
     validation: &mut Validation<'_>,
     watch: &Watch<'_>,
-) -> Result<(), TrialError> {
-    // Both arms come to one socket in a null block, and where one is translated into the other.
-    let second = Some(sockets.b).filter(|second| !std::ptr::eq(sockets.a, *second));
-    gather_shared(Arm::A, (sockets.a, second), validation, watch)
-        .map_err(|broken| TrialError::of(broken, family(task, Arm::A), None))
+) -> Result<Option<PerArm<Datagram>>, TrialError> {
+    let first = (Arm::A, family(task, Arm::A));
+    // Also where one family is translated into the other.
+    let is_one = std::ptr::eq(services.a, services.b);
+    if !is_one || echo.connections > 1 || !Datagram::can_be_apart() {
+        let second = Some(services.b).filter(|_| !is_one);
+        return gather_shared(first.0, (services.a, second), validation, watch)
+            .map(|()| None)
+            .map_err(|broken| TrialError::of(broken, first.1, None));
+    }
+    let prepare = |socket: &Datagram| {
+        socket.mark(&marks(&echo.marking))?;
+        echo.settings.buffer_bytes.map_or(Ok(()), |bytes| set_buffers(socket, bytes))
+    };
+    let mut own = PerArm::default();
+    for Served { arm, socket, .. } in gather_apart(first, services.a, validation, prepare, watch)? {
+        *own.get_mut(arm) = Some(socket);
+    }
+    match own {
+        PerArm { a: Some(a), b: Some(b) } => Ok(Some(PerArm { a, b })),
+        _ => Err(TrialError::Missing { family: first.1, what: "source of datagrams" }),
+    }
 }
 
 /// Waits until the client has done its part; this end has nothing to do in it.
@@ -445,7 +473,7 @@ fn datagram_proof(socket: &Datagram, peer: SocketAddr) -> Result<Proof, SocketEr
 fn service_socket<'a>(
     task: &Task,
     arm: Arm,
-    flows: &DataFlows<'a>,
+    flows: &'a DataFlows<'_>,
 ) -> Result<&'a Datagram, TrialError> {
     flows.datagram(task, family(task, arm))
 }

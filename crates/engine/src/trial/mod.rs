@@ -40,7 +40,8 @@ use v6gap_core::workload::Impossible;
 use v6gap_sys::Unavailable;
 use v6gap_sys::socket::{Datagram, ErrorClass, SocketError};
 
-/// Why a task failed at this end.
+/// Why a task failed at this end. Its words name the family that it is about, if it is about one:
+/// of a server's error a client is told no more.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     /// The task cannot be done as it stands.

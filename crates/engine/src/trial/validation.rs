@@ -155,6 +155,16 @@ impl Basis {
     }
 }
 
+/// A source that has a socket of the service's port for itself.
+pub(super) struct Served {
+    /// Its arm.
+    pub arm: Arm,
+    /// Its address.
+    pub source: SocketAddr,
+    /// The socket, whose peer it is.
+    pub socket: Datagram,
+}
+
 /// The service's sockets that the sources of a task speak to: one, or one of each family.
 pub(super) type Services<'a> = (&'a Datagram, Option<&'a Datagram>);
 
@@ -179,7 +189,7 @@ pub(super) fn gather_apart(
     validation: &mut Validation<'_>,
     prepare: impl Fn(&Datagram) -> Result<(), SocketError>,
     watch: &Watch<'_>,
-) -> Result<Vec<(SocketAddr, Datagram)>, TrialError> {
+) -> Result<Vec<Served>, TrialError> {
     service.set_nonblocking(true).map_err(TrialError::socket(family, None))?;
     let mut apart = Apart { family, tag: validation.tag(), prepare, made: Vec::new() };
     gather(arm, (service, None), validation, &mut apart, watch)?;
@@ -190,6 +200,8 @@ pub(super) fn gather_apart(
 struct Proved<'a> {
     /// The socket of the service that it spoke to.
     service: &'a Datagram,
+    /// Arm of the source.
+    arm: Arm,
     /// Address of the source.
     source: SocketAddr,
     /// Bytes that answer the source.
@@ -235,14 +247,14 @@ struct Apart<F> {
     family: Family,
     tag: [u8; 8],
     prepare: F,
-    made: Vec<(SocketAddr, Datagram)>,
+    made: Vec<Served>,
 }
 
 impl<F: Fn(&Datagram) -> Result<(), SocketError>> Accepting for Apart<F> {
     type Error = TrialError;
 
     fn accept(&mut self, proved: &Proved<'_>) -> Result<(), TrialError> {
-        let (family, source) = (self.family, proved.source);
+        let (family, &Proved { arm, source, .. }) = (self.family, proved);
         let failed = TrialError::socket(family, Some(source));
         let socket = (proved.service)
             .apart_for(source)
@@ -255,12 +267,12 @@ impl<F: Fn(&Datagram) -> Result<(), SocketError>> Accepting for Apart<F> {
         while strays.next().is_some() && socket.recv(&mut buffer).is_ok() {}
         // As good as lost on the way if it cannot be sent; it is asked for again.
         let _ = socket.send(&proved.answer);
-        self.made.push((source, socket));
+        self.made.push(Served { arm, source, socket });
         Ok(())
     }
 
     fn again(&self) {
-        for (_, socket) in &self.made {
+        for Served { socket, .. } in &self.made {
             let mut buffer = [0; ROOM_BYTES];
             for _ in 0..ROW_MAX {
                 let Ok(count) = socket.recv(&mut buffer) else { break };
@@ -332,8 +344,8 @@ fn row<A: Accepting>(
                 // As good as lost on the way if it cannot be sent; it is asked for again.
                 let _ = service.send_to(&answer, source);
             }
-            Handling::Proved { answer, .. } => {
-                accepting.accept(&Proved { service, source, answer })?;
+            Handling::Proved { arm, answer, .. } => {
+                accepting.accept(&Proved { service, arm, source, answer })?;
                 if validation.is_complete() {
                     break;
                 }

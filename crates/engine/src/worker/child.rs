@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{Builder, JoinHandle};
+use v6gap_core::family::PerFamily;
 use v6gap_core::wire::preamble::Data;
 use v6gap_sys::socket::{Stream, Waker};
 use v6gap_sys::worker::Conduit;
@@ -160,6 +161,7 @@ fn half(
         strangers: &strangers,
         listeners: &listeners,
         datagrams: &datagrams,
+        addressed: PerFamily::default(),
         access: &access,
         abort: &flags.abort,
         finish: &flags.finish,

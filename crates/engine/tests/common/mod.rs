@@ -130,6 +130,7 @@ impl Service {
                 strangers: &strangers,
                 listeners: &self.listeners,
                 datagrams: &self.datagrams,
+                addressed: PerFamily::default(),
                 access: &self.access,
                 abort: &abort,
                 finish: &finish,
@@ -206,6 +207,7 @@ pub fn slice(workload: Workload, families: PerArm<Family>) -> Task {
         seed: u64::from_ne_bytes(seed),
         token: Token(token),
         arrives: native(),
+        to: PerFamily::default(),
         draw: None,
     }
 }

@@ -1,6 +1,7 @@
 //! Both halves of every workload over loopback, with real sockets; one program, since each takes
 //! seconds to build.
 
+mod addresses;
 mod capacity;
 #[path = "../common/mod.rs"]
 mod common;
@@ -8,6 +9,7 @@ mod echo;
 mod frames;
 mod limits;
 mod marking;
+mod nulls;
 mod probe;
 mod probe_relay;
 mod relay;

@@ -5,7 +5,7 @@ use super::{Domain, call, open, options, platform, refuse_mapped, refuse_mixed};
 use crate::Unavailable;
 use socket2::{Protocol, SockRef, Type};
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 /// A UDP socket of one family, in blocking mode unless told otherwise.
 ///
@@ -13,6 +13,8 @@ use std::net::{SocketAddr, UdpSocket};
 #[derive(Debug)]
 pub struct Datagram {
     pub(crate) inner: UdpSocket,
+    /// The socket on all addresses whose port this one has for one of them.
+    under: Option<UdpSocket>,
 }
 
 impl Datagram {
@@ -24,12 +26,18 @@ impl Datagram {
     pub fn bind(address: SocketAddr) -> Result<Self, SocketError> {
         let socket = open(address, Type::DGRAM, Protocol::UDP)?;
         socket.bind(&address.into()).map_err(SocketError::at(Operation::Bind, address))?;
-        Ok(Self { inner: socket.into() })
+        Ok(Self::of(socket.into()))
     }
 
     /// The socket itself, for a runtime.
     pub fn into_shared(self) -> UdpSocket {
         self.inner
+    }
+
+    /// Whether the system lets several sockets share a port, as [`apart_for`](Self::apart_for)
+    /// needs.
+    pub fn can_be_apart() -> bool {
+        platform::can_share_ports().is_ok()
     }
 
     /// A second socket on the address and port of this one, which gets what `peer` sends to them
@@ -47,6 +55,24 @@ impl Datagram {
         let second = self.beside(local)?;
         second.connect(peer)?;
         Ok(Ok(second))
+    }
+
+    /// A second socket on the port of this one, which is on all addresses: it gets what comes to
+    /// `address` and answers from there, where the system would choose among several, while this
+    /// one gets the rest.
+    ///
+    /// # Errors
+    /// An address that is not on this host, or what else the system says; [`Unavailable`] off
+    /// Linux.
+    pub fn at(&self, address: IpAddr) -> Result<Result<Self, Unavailable>, SocketError> {
+        let local = SocketAddr::new(address, self.local()?.port());
+        refuse_mixed(Operation::Bind, self.local()?, local)?;
+        if let Err(missing) = platform::can_share_ports() {
+            return Ok(Err(missing));
+        }
+        let failed = SocketError::during(Operation::Open);
+        let under = Some(self.inner.try_clone().map_err(failed)?);
+        Ok(Ok(Self { under, ..self.beside(local)? }))
     }
 
     /// Another socket on the address and port of this one, with the settings of a new one, to take
@@ -71,19 +97,23 @@ impl Datagram {
         let socket = open(local, Type::DGRAM, Protocol::UDP)?;
         let failed = SocketError::during(Operation::SetOption("SO_REUSEADDR"));
         socket.set_reuse_address(true).map_err(&failed)?;
-        // All must allow it; this one only while the second takes the address, so that no other
-        // program can.
-        let this = SockRef::from(&self.inner);
-        this.set_reuse_address(true).map_err(&failed)?;
+        // All must allow it; those that are there only while the second takes the address, so that
+        // no other program can.
+        let these = || [Some(&self.inner), self.under.as_ref()].into_iter().flatten();
+        let allow = |reuse: bool| {
+            let mut these = these().map(SockRef::from);
+            these.try_for_each(|this| this.set_reuse_address(reuse)).map_err(&failed)
+        };
+        allow(true)?;
         let bound = socket.bind(&local.into()).map_err(SocketError::at(Operation::Bind, local));
-        this.set_reuse_address(false).map_err(&failed)?;
-        bound.map(|()| Self { inner: socket.into() })
+        allow(false)?;
+        bound.map(|()| Self::of(socket.into()))
     }
 
     /// Wraps a socket that was made elsewhere: of another protocol that sends and receives whole
     /// messages, or by another process.
     pub(crate) fn of(inner: UdpSocket) -> Self {
-        Self { inner }
+        Self { inner, under: None }
     }
 
     /// Fixes the peer: [`send`](Self::send) goes there, only its datagrams are received, and its

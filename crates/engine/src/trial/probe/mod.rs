@@ -235,7 +235,7 @@ fn marked<'a>(
 /// The service's socket of each arm.
 fn service_sockets<'a>(
     task: &Task,
-    flows: &DataFlows<'a>,
+    flows: &'a DataFlows<'_>,
 ) -> Result<Vec<(Arm, &'a Datagram)>, TrialError> {
     let of = |arm: Arm| Ok((arm, flows.datagram(task, family(task, arm))?));
     task.arms.iter().map(|a| of(a.arm)).collect()

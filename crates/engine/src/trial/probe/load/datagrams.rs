@@ -6,7 +6,7 @@ use super::super::super::client::ClientContext;
 use super::super::super::server::DataFlows;
 use super::super::super::sockets::{Locals, datagram, datagram_waits, payload};
 use super::super::super::udp_bulk::{RECEIVE_BUFFER_BYTES, full_speed_rest_ns};
-use super::super::super::validation::{Basis, Unproved, gather_apart, prove};
+use super::super::super::validation::{Basis, Served, Unproved, gather_apart, prove};
 use super::super::super::{TrialError, family as family_of};
 use super::{Processors, connections, way};
 use crate::hot::datagram_bulk::{self as bulk, Counted, DatagramsSent, Line, Replies, Sending};
@@ -128,7 +128,7 @@ pub(super) fn accept(
     let arrives = |family| plan.task.arrives.get(family);
     let shared = arrives(family) == arrives(family_of(plan.task, arm));
     service.set_nonblocking(shared).map_err(TrialError::socket(family, None))?;
-    let ways = apart.into_iter().zip(0..).map(|((_, socket), number)| {
+    let ways = apart.into_iter().zip(0..).map(|(Served { socket, .. }, number)| {
         let sends = way(plan.load, number) == Direction::Receive;
         (socket, sends)
     });
