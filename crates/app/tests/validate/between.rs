@@ -170,10 +170,11 @@ pub(crate) fn summary(results: &Results) -> (String, String) {
         "\n## Ranges for the next run\n\n\
          Differences in %, on the logarithmic scale; a range holds if the mean of all other runs \
          lies in it. Needed is 1.96 times the scatter between runs and the error within one; p \
-         is that of 95 % held, after Holm over the case.\n\n\
+         is that of 95 % held, after Holm over the case. The range of any run like it is that of \
+         five runs in a row; it holds if the sixth lies in it.\n\n\
          | case | question | runs | without | mean | SD of runs | error within | between (tau) | \
-         held | p | half-width, median | of needed |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
+         held | p | half-width, median | of needed | any run like it |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for case in cases() {
         let of = answers.iter().filter(|(of, (with, _))| of.0 == case && with.len() > 2);
@@ -214,6 +215,19 @@ fn held(answers: &[Answer]) -> usize {
     answers.iter().filter(holds).count()
 }
 
+/// Of how many sets of runs in a row, the fewest that the program tells it from, the range of any
+/// run like them holds the next one, and of how many in all.
+fn next_held(answers: &[Answer]) -> (usize, usize) {
+    let holds = |runs: &[Answer]| {
+        let (next, like) = runs.split_last()?;
+        let like: Vec<Found> = like.iter().map(|answer| answer.found).collect();
+        let range = between(&like, 0.05)?.next(like.last()?.standard_error, 0.05);
+        Some(range.contains(next.found.estimate))
+    };
+    let all: Vec<bool> = answers.windows(alike::RUNS_MIN + 1).filter_map(holds).collect();
+    (all.iter().filter(|held| **held).count(), all.len())
+}
+
 /// P(X <= k) for X binomial with `n` trials of probability `share`.
 fn as_few_p(k: usize, n: usize, share: f64) -> f64 {
     let mut term = (1.0 - share).powi(n as i32);
@@ -241,9 +255,10 @@ fn line(
     let half = median(answers.iter().map(Answer::half));
     let needed = 1.96 * (error * error + tau * tau).sqrt();
     let percent = |x: f64| format!("{:.3}", x * 100.0);
+    let (next, sets) = next_held(answers);
     format!(
         "| {case} | {cell} {metric} | {} | {without} | {:+.3} | {} | {} | {} | {held} | {p:.2} | \
-         {} | {:.2} |\n",
+         {} | {:.2} | {next} of {sets} |\n",
         answers.len(),
         mean * 100.0,
         percent((squares / (n - 1.0)).sqrt()),
