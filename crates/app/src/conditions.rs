@@ -12,7 +12,8 @@ use v6gap_judge::analysis::{Analysis, Question, Verdict};
 ///
 /// A failed check comes first, then a broken condition, then one that is open. A condition about a
 /// metric that was not measured is open, as is any about a family measured alone. One about nothing
-/// named is also about failures: a family that fails more often is worse. Without conditions, a
+/// named is also about failures: a family that fails more often is worse. Lost exchanges decide
+/// nothing, as they have no margin: a condition about loss asks for that. Without conditions, a
 /// comparison in which no question got a verdict is not valid.
 pub fn outcome(result: &ResultArgs, analysis: &Analysis) -> Outcome {
     if !analysis.valid {
@@ -27,7 +28,7 @@ pub fn outcome(result: &ResultArgs, analysis: &Analysis) -> Outcome {
     let verdicts = analysis.questions.iter();
     let verdicts =
         verdicts.map(|q| Found { metric: Some(q.metric), verdict: q.verdict, of_run: of_run(q) });
-    let failures = analysis.failures.iter().map(|found| found.verdict).filter_map(failing);
+    let failures = analysis.failures.iter().map(|found| found.counted.verdict).filter_map(failing);
     let verdicts: Vec<Found> = verdicts.chain(failures).collect();
     let nothing =
         analysis.questions.iter().all(|q| q.verdict == Verdict::None && q.effect.is_none());
@@ -135,7 +136,7 @@ mod tests {
     use v6gap_core::family::Family;
     use v6gap_core::plan::preset;
     use v6gap_core::record::{Line, RunHeader, RunId};
-    use v6gap_judge::analysis::{Failures, Range, analyse};
+    use v6gap_judge::analysis::{Counted, Exchanges, Failures, Range, analyse};
 
     /// An analysis of nothing, in which every question then gets a verdict.
     fn analysis(verdict: impl Fn(Metric) -> Verdict) -> Analysis {
@@ -215,17 +216,21 @@ mod tests {
     /// IPv6 that fails is worse, whatever those of its trials say that did not.
     #[test]
     fn what_fails_more_often_is_worse() {
-        let failures = |verdict| Failures {
-            blocks: 40,
+        let counted = |verdict| Counted {
             rounds: 40,
-            failed: PerArm { a: 0, b: 8 },
             more: PerArm { a: 0, b: 8 },
-            attempts: PerArm { a: 0, b: 9 },
-            attempts_of_neither: 0,
-            connections: PerArm { a: (0, 0), b: (0, 0) },
             p: 0.0078,
             range: Range { low: 0.63, high: 1.0 },
             verdict,
+        };
+        let failures = |verdict| Failures {
+            blocks: 40,
+            failed: PerArm { a: 0, b: 8 },
+            counted: counted(verdict),
+            attempts: PerArm { a: 0, b: 9 },
+            attempts_of_neither: 0,
+            connections: PerArm { a: (0, 0), b: (0, 0) },
+            exchanges: None,
         };
         let mut found = analysis(|_| Verdict::Same);
         found.failures = Some(failures(Verdict::Worse));
@@ -237,6 +242,13 @@ mod tests {
         ends("--require same:rtt", &found, Outcome::Done);
         found.failures = Some(failures(Verdict::CannotTell));
         ends("--require same", &found, Outcome::Done);
+        // A path that loses is no family that fails.
+        let lost = PerArm { a: (0, 4800), b: (12, 4812) };
+        let exchanges = Exchanges { lost, counted: counted(Verdict::Worse) };
+        let lossy = Failures { exchanges: Some(exchanges), ..failures(Verdict::None) };
+        found.failures = Some(lossy);
+        ends("--fail-if worse", &found, Outcome::Done);
+        ends("--fail-if worse:failures", &found, Outcome::Done);
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod document;
 mod suspects;
 
 use crate::number::date;
-use crate::words;
+use crate::words::{self, Told};
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::unit::significant;
@@ -33,7 +33,7 @@ pub fn sentences(path: &str, asked: &Asked, change: &Change) -> Vec<String> {
     std::iter::once(whose(asked.metric, change)).chain(suspects).collect()
 }
 
-/// Beginning, end, visits, effect, its 95 % range, verdict, and when it was found, as in
+/// Beginning, end, visits, effect, its 95 % range, answer, and when it was found, as in
 /// "2026-11-21 14:10", "now", "154", "+8.9 %", "+8.6 to +9.2", "▼ worse", "2026-11-21 17:25, 13
 /// visits after". The last spell goes on.
 pub fn spell_in_words(asked: &Asked, spell: &Spell, is_last: bool) -> [String; 7] {
@@ -47,9 +47,15 @@ pub fn spell_in_words(asked: &Asked, spell: &Spell, is_last: bool) -> [String; 7
         spell.visits.to_string(),
         format!("{} {unit}", words::sign(natural(asked.metric, effect.mean))),
         if is_finite { words::signed(&range) } else { "–".to_owned() },
-        format!("{} {}", words::glyph(spell.verdict), words::verdict(spell.verdict)),
+        told(asked, spell).marked(),
         spell.change.as_ref().map_or(String::new(), found),
     ]
+}
+
+/// The answer of a spell.
+pub(crate) fn told(asked: &Asked, spell: &Spell) -> Told {
+    let within = spell.qualifier.within(natural(asked.metric, asked.margin));
+    Told { metric: asked.metric, verdict: spell.verdict, within }
 }
 
 /// When it was found: "2026-11-21 17:25, 13 visits after".
@@ -66,8 +72,8 @@ fn visits_after(change: &Change) -> usize {
 /// since."
 fn headline(asked: &Asked, change: &Change) -> String {
     let step = &change.amounts.effect.step;
-    let told = |mean: f64| words::effect(asked.metric, natural(asked.metric, mean));
-    let (before, after) = (told(step.before.mean), told(step.after.mean));
+    let in_words = |mean: f64| words::effect(asked.metric, natural(asked.metric, mean));
+    let (before, after) = (in_words(step.before.mean), in_words(step.after.mean));
     let (label, first) = (&asked.label, date(change.first.unix_ns));
     format!("{label}: over IPv6 {before} until {first} (UTC), {after} since.")
 }

@@ -78,11 +78,6 @@ fn difference(metric: Metric, standing: Option<&Standing>) -> String {
     })
 }
 
-/// "▲ better".
-pub(crate) fn verdict(change: &Change) -> String {
-    format!("{} {}", words::glyph(change.verdict), words::verdict(change.verdict))
-}
-
 /// "A  7k2f9q  19 Nov 2026, 14:02 UTC  lab-a to lab-b, 30 pairs".
 pub(crate) fn run(side: &Side) -> String {
     let (date, time) = utc(side.started_unix_ns);
@@ -124,7 +119,7 @@ pub(crate) fn published(comparison: &Comparison) -> Option<Rows> {
         let line = lines.iter().find(own)?;
         let mut cells =
             vec![format!("{} {}", line.label.replace(", ", " "), line.subject), value.text.clone()];
-        cells.extend(line.changes.iter().map(|change| words::in_one(*change)));
+        cells.extend(line.changes.iter().map(|change| words::in_one(line.row, *change)));
         Some(cells)
     };
     let rows = systems.values.iter().filter_map(row).collect();

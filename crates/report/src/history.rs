@@ -1,15 +1,15 @@
 //! What runs answered, a line for each: the history of a path.
 
-use crate::words;
+use crate::words::{self, Told};
 use v6gap_core::metric::Scale;
 use v6gap_judge::analysis::Range;
 use v6gap_judge::analysis::summary::Answer;
 
-/// The question, the verdict, the difference and its 95 % range, as in "rtt-tcp-64 rtt",
-/// "▼ worse", "+8.9 %", "+8.6 to +9.2".
+/// The question, the answer, the difference and its 95 % range, as in "rtt-tcp-64 rtt", "▼ worse",
+/// "+8.9 %", "+8.6 to +9.2".
 pub fn answer_in_words(answer: &Answer) -> [String; 4] {
-    let verdict = format!("{} {}", words::glyph(answer.verdict), words::verdict(answer.verdict));
-    let unit = match answer.metric.scale() {
+    let Answer { metric, verdict, within, .. } = *answer;
+    let unit = match metric.scale() {
         Scale::Ratio => "%",
         Scale::Difference => "points",
     };
@@ -21,7 +21,8 @@ pub fn answer_in_words(answer: &Answer) -> [String; 4] {
         }
         _ => (String::new(), String::new()),
     };
-    [format!("{} {}", answer.cell, answer.metric), verdict, effect, range]
+    let told = Told { metric, verdict, within };
+    [format!("{} {metric}", answer.cell), told.marked(), effect, range]
 }
 
 #[cfg(test)]
@@ -36,12 +37,18 @@ mod tests {
             cell: "rtt-tcp-64".to_owned(),
             metric: Metric::Rtt,
             verdict: Verdict::Worse,
+            within: None,
             effect: Some([Some(0.089), Some(-0.002), None]),
             values: [None; 2],
             found: [None; 3],
         };
         let line = answer_in_words(&answer);
         assert_eq!(line, ["rtt-tcp-64 rtt", "▼ worse", "+8.9 %", "−0.20 to +∞"]);
+        // What is there and too small to matter is not the same.
+        (answer.verdict, answer.within) = (Verdict::Same, Some(0.05));
+        answer.effect = Some([0.007, 0.0069, 0.0071].map(Some));
+        let line = answer_in_words(&answer);
+        assert_eq!(line[1..], ["≈ within 5 %", "+0.70 %", "+0.69 to +0.71"]);
         (answer.metric, answer.effect) = (Metric::Loss, None);
         assert_eq!(answer_in_words(&answer)[2..], ["", ""]);
     }

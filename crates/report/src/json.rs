@@ -33,9 +33,9 @@ use v6gap_judge::analysis::discards::Discards;
 use v6gap_judge::analysis::sizes::SizeEffect;
 use v6gap_judge::analysis::studies::{AsPublished, Published};
 use v6gap_judge::analysis::{
-    Analysis, ByWrites, Check, Diagnostics, Discarded, DrawnFact, Effect, Explained, Failures,
-    HeldMemory, MeanBeside, NullResult, Prediction, ProcessorTime, Qualifier, Question, Race,
-    Range, Steadiness, Suspect, Unseen, Verdict,
+    Analysis, Check, Diagnostics, Discarded, DrawnFact, Effect, Explained, Failures, HeldMemory,
+    MeanBeside, NullResult, Prediction, ProcessorTime, Qualifier, Question, Race, Range,
+    Sensitivity, Steadiness, Suspect, Unseen, Verdict,
 };
 
 /// The name and version of the document's form.
@@ -62,7 +62,7 @@ struct Document<'a> {
     steadiness: &'a Steadiness,
     nulls: &'a [NullResult],
     discarded: Vec<Lost<'a>>,
-    by_writes: Vec<Writes<'a>>,
+    sensitivity: Vec<Sensitive<'a>>,
     drawn: &'a [DrawnFact],
     failures: Option<Said<&'a Failures>>,
     discards: Option<Said<&'a Discards>>,
@@ -127,18 +127,17 @@ struct Said<T> {
     sentence: String,
 }
 
-/// How a difference goes with the size of writes, and what that says.
+/// How a difference goes with what was drawn, and what that says.
 #[derive(Serialize)]
-struct Writes<'a> {
+struct Sensitive<'a> {
     #[serde(flatten)]
-    found: &'a ByWrites,
+    found: &'a Sensitivity,
     text: Option<String>,
 }
 
-impl<'a> From<&'a ByWrites> for Writes<'a> {
-    fn from(found: &'a ByWrites) -> Self {
-        Writes { found, text: found.depends.then(|| sentences::writes::text(found)) }
-    }
+fn sensitive<'a>(analysis: &'a Analysis, found: &'a Sensitivity) -> Sensitive<'a> {
+    let text = found.depends.then(|| sentences::sensitivity::text(analysis, found));
+    Sensitive { found, text }
 }
 
 #[derive(Serialize)]
@@ -403,7 +402,7 @@ fn document(analysis: &Analysis) -> Document<'_> {
         steadiness: &analysis.steadiness,
         nulls: &analysis.nulls,
         discarded: analysis.discarded.iter().map(Lost::from).collect(),
-        by_writes: analysis.by_writes.iter().map(Writes::from).collect(),
+        sensitivity: analysis.sensitivity.iter().map(|s| sensitive(analysis, s)).collect(),
         drawn: &analysis.drawn,
         failures: failed(analysis),
         discards: analysis.discards.as_ref().and_then(|found| {

@@ -26,6 +26,10 @@ pub fn markdown(analysis: &Analysis) -> String {
     if let Some(failures) = sentences::failures(analysis) {
         out.push_str(&format!("{}\n\n", escape(failures)));
     }
+    let discards = sentences::discards::discards(analysis).into_iter();
+    for text in discards.chain(sentences::discards::few_tipping(analysis)) {
+        out.push_str(&format!("{}\n\n", escape(text)));
+    }
     if let Some(predicted) = sentences::predicted(analysis) {
         out.push_str(&format!("{}\n\n", escape(predicted)));
     }

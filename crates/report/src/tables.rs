@@ -8,7 +8,7 @@ use crate::csv::push_row;
 use crate::number::shown;
 use crate::sentences;
 use crate::sheet::Sheet;
-use crate::words;
+use crate::words::{self, Told};
 use serde_json::to_value;
 use v6gap_core::arm::Arm;
 use v6gap_judge::analysis::compare::{Comparison, Of};
@@ -226,11 +226,11 @@ fn cells(line: &Line<'_>, two: bool) -> Vec<String> {
     if two {
         cells.push(line.values[1].clone());
         cells.extend(match line.changes[0] {
-            Some(c) => [c.text.clone(), c.range_text.clone(), words::verdict(c.verdict).to_owned()],
+            Some(c) => [c.text.clone(), c.range_text.clone(), Told::change(line.row, c).word()],
             None => ["–", "–", "–"].map(str::to_owned),
         });
     } else {
-        cells.extend(line.changes.iter().map(|change| words::in_one(*change)));
+        cells.extend(line.changes.iter().map(|change| words::in_one(line.row, *change)));
     }
     cells
 }

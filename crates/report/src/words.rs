@@ -12,11 +12,14 @@ pub(crate) use v6gap_core::wire::foreign::is_unsafe;
 use v6gap_core::workload::Transport;
 use v6gap_core::world::model;
 use v6gap_core::world::{LaidTunnel, World};
+use v6gap_judge::analysis::compare::{Change, Row, Standing};
+use v6gap_judge::analysis::sizes::SizeEffect;
 use v6gap_judge::analysis::words::{
     amount, amount_within, counted, figure, more_pairs, out_of_reach, range_in_words, signed_ends,
     span_in_words,
 };
-use v6gap_judge::analysis::{Analysis, Prediction, Qualifier, Question, Range, Suspect, Verdict};
+use v6gap_judge::analysis::{Analysis, Prediction, Question, Range, Suspect, Verdict};
+use v6gap_judge::matrix::{Cell, Matrix};
 
 /// From so many ns on a time to come is told in whole minutes.
 const LONG_NS: f64 = 120e9;
@@ -43,20 +46,74 @@ pub(crate) const fn glyph(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The word of an answer: a difference that is there and does not matter is not "the same".
-pub(crate) fn answer(q: &Question) -> String {
-    match q.qualifier {
-        Qualifier::RealButTiny => format!("within {}", margin(q.metric, q.margin)),
-        Qualifier::Clear | Qualifier::SizeUnresolved | Qualifier::Plain => {
-            verdict(q.verdict).to_owned()
+/// An answer as it is told: a difference that is there and does not matter is not "the same".
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told {
+    pub metric: Metric,
+    pub verdict: Verdict,
+    /// The margin, of a difference that is there and lies within it.
+    pub within: Option<f64>,
+}
+
+impl Told {
+    /// Of a question of a run.
+    pub(crate) fn of(q: &Question) -> Told {
+        Told { metric: q.metric, verdict: q.verdict, within: q.qualifier.within(q.margin) }
+    }
+
+    /// Of a change between runs.
+    pub(crate) fn change(row: &Row, change: &Change) -> Told {
+        let within = change.qualifier.within(row.margin);
+        Told { metric: row.metric, verdict: change.verdict, within }
+    }
+
+    /// Of what one of several runs says.
+    pub(crate) fn standing(row: &Row, standing: &Standing) -> Told {
+        let within = standing.qualifier.within(standing.margin);
+        Told { metric: row.metric, verdict: standing.verdict, within }
+    }
+
+    /// Of the size of transfers, which is asked of their throughput.
+    pub(crate) fn size(size: &SizeEffect) -> Told {
+        let within = size.qualifier.within(size.margin);
+        Told { metric: Metric::Throughput, verdict: size.verdict, within }
+    }
+
+    /// Of a path of a fleet; of which metric is known where there is one.
+    pub(crate) fn path(of: &Matrix, cell: &Cell) -> Option<Told> {
+        Some(Told { metric: of.metric?, verdict: cell.verdict, within: cell.within })
+    }
+
+    /// Its word: "within 2 %", "same".
+    pub(crate) fn word(self) -> String {
+        match self.within {
+            Some(most) => format!("within {}", margin(self.metric, most)),
+            None => verdict(self.verdict).to_owned(),
         }
+    }
+
+    /// Its shape; the word always stands beside it.
+    pub(crate) fn glyph(self) -> &'static str {
+        if self.within.is_some() { NEARLY } else { glyph(self.verdict) }
+    }
+
+    /// The word behind its shape: "≈ within 2 %", "= same".
+    pub(crate) fn marked(self) -> String {
+        format!("{} {}", self.glyph(), self.word())
     }
 }
 
-/// The same behind its shape: "≈ within 2 %", "= same".
+/// The shape of a difference that is there and does not matter.
+pub(crate) const NEARLY: &str = "≈";
+
+/// The word of the answer to a question.
+pub(crate) fn answer(q: &Question) -> String {
+    Told::of(q).word()
+}
+
+/// The same behind its shape.
 pub(crate) fn marked_answer(q: &Question) -> String {
-    let shape = if q.qualifier == Qualifier::RealButTiny { "≈" } else { glyph(q.verdict) };
-    format!("{shape} {}", answer(q))
+    Told::of(q).marked()
 }
 
 /// A share in per cent or points, exact as it was chosen: "2 %", "0.1 points".
@@ -432,11 +489,11 @@ pub(crate) fn capital(text: &str) -> String {
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 /// Change, range and verdict in one cell: "2.6 % shorter (2.1 – 3.0 %), better".
-pub(crate) fn in_one(change: Option<&v6gap_judge::analysis::compare::Change>) -> String {
+pub(crate) fn in_one(row: &Row, change: Option<&Change>) -> String {
     let Some(change) = change else { return "–".to_owned() };
-    let word = verdict(change.verdict);
+    let word = Told::change(row, change).word();
     match change.verdict {
-        Verdict::None if change.effect.is_none() => word.to_owned(),
+        Verdict::None if change.effect.is_none() => word,
         Verdict::CannotTell => format!("{}, {word}", change.text),
         _ => format!("{} ({}), {word}", change.text, change.range_text),
     }

@@ -2,7 +2,7 @@
 
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use std::collections::BTreeSet;
-use v6gap_judge::analysis::Analysis;
+use v6gap_judge::analysis::{Analysis, Qualifier, Verdict};
 use v6gap_report::html::{PageInfo, page};
 use v6gap_report::sockets;
 
@@ -160,6 +160,31 @@ fn a_long_run_makes_no_heavy_page() {
     let html = html(&analysis);
     assert!(html.len() < 400_000, "{} bytes", html.len());
     assert!(html.contains("pairs are not drawn"), "what is left out is said");
+}
+
+/// What one would notice is no more certain than the answer that it follows from.
+#[test]
+fn what_one_would_notice_has_its_answer() {
+    let mut analysis = lab();
+    let noticed = |html: &str, word: &str| {
+        let (_, row) = html.split_once("Copying a file of 1 GB ").unwrap();
+        let (chip, _) = row.split_once("</span>").unwrap();
+        assert!(chip.ends_with(word), "{chip}");
+    };
+    noticed(&html(&analysis), "Within 2 %");
+    analysis.questions[0].verdict = Verdict::CannotTell;
+    analysis.questions[0].qualifier = Qualifier::Plain;
+    noticed(&html(&analysis), "Can't tell");
+}
+
+/// Transfers of several sizes have the word that such a difference has elsewhere.
+#[test]
+fn a_size_that_hardly_matters_is_not_called_the_same() {
+    let mut analysis = lab();
+    let said = "<td>within 1 %</td>";
+    assert!(!html(&analysis).contains(said));
+    analysis.transfer_sizes[0].qualifier = Qualifier::RealButTiny;
+    assert!(html(&analysis).contains(said));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use v6gap_core::record::Line;
 use v6gap_core::run::SoFar;
 use v6gap_judge::analysis::alike::AnyRun;
 use v6gap_judge::analysis::beside::{OctetsBeside, OctetsOf, Way};
-use v6gap_judge::analysis::{Analysis, Modes, OrderEffect, Outlier, Range};
+use v6gap_judge::analysis::{Analysis, Choice, Failures, Modes, OrderEffect, Outlier, Range};
 use v6gap_report::figure::{self, Paint};
 use v6gap_report::{json, json_comparison, paper, stream};
 
@@ -74,8 +74,11 @@ fn everything() -> Analysis {
             ratio: Way { sent: Some(1.0), received: None },
         }],
     });
-    analysis.by_writes = [true, false].map(fixtures::runs::by_writes).to_vec();
-    analysis.failures = Some(fixtures::runs::failures());
+    analysis.sensitivity = [true, false].map(fixtures::runs::by_writes).to_vec();
+    let segments = fixtures::runs::by_choice(Choice::SecondSegments);
+    analysis.sensitivity.push(segments);
+    let exchanges = Some(fixtures::runs::exchanges());
+    analysis.failures = Some(Failures { exchanges, ..fixtures::runs::failures() });
     analysis.discards = Some(fixtures::runs::discards());
     analysis.claims = vec![fixtures::runs::claim()];
     analysis.run.hops = Some(fixtures::runs::hops());

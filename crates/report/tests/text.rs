@@ -1,9 +1,11 @@
 //! Text keeps to its width and its glyphs, and foreign strings cannot drive a terminal.
 
+use crate::fixtures::runs::{another_day, comparison};
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
-use v6gap_judge::analysis::Analysis;
-use v6gap_report::headline;
-use v6gap_report::text::{Glyphs, Style, table, verbose};
+use v6gap_judge::analysis::{Analysis, Qualifier};
+use v6gap_report::html::comparison_page;
+use v6gap_report::text::{self, Glyphs, Style, table, verbose};
+use v6gap_report::{headline, markdown_comparison};
 
 fn all() -> [Analysis; 4] {
     [lab(), invalid(), null_run(), hostile()]
@@ -96,4 +98,26 @@ fn a_null_run_names_its_arms_and_no_family() {
     let text = table(&null_run(), &Style::default());
     assert!(text.contains("○ first") && text.contains("◆ second"));
     assert!(!text.contains("IPv6"));
+}
+
+/// A change that is there and does not matter has the word that such a difference has in a run.
+#[test]
+fn a_change_within_the_margin_is_not_called_the_same() {
+    let mut found = comparison(&[lab(), another_day("8m1c3e")]);
+    let row = found.rows.iter_mut().find(|row| row.cell == "rtt-tcp-1024").expect("a row");
+    for change in &mut row.against[0].changes {
+        change.qualifier = Qualifier::RealButTiny;
+    }
+    let wide = Style { width: 400, ..Style::default() };
+    let said = text::comparison(&found, &wide);
+    assert_eq!(said.matches("≈ within 5 %").count(), 3, "{said}");
+    let alone = "same in 3, changed within the margin in 1.";
+    assert!(said.contains(alone), "{said}");
+    let plain = text::comparison(&found, &Style { plain: true, ..wide });
+    assert_eq!(plain.matches("Verdict: within 5 %.").count(), 3, "{plain}");
+    let written = markdown_comparison(&found);
+    assert_eq!(written.matches("within 5 %").count(), 3, "{written}");
+    let shown = comparison_page(&found, &[], "0.1.0");
+    assert_eq!(shown.matches("Within 5 %").count(), 3, "{shown}");
+    assert!(shown.contains(" same, 3 within the margin, "), "{shown}");
 }

@@ -141,7 +141,7 @@ fn both_ways_stand_side_by_side() {
     assert!(among(&analysis, Kind::Ladder).is_empty());
     let html = page(&visited(), &PageInfo::default());
     let told = "<h2>The ways there: 1 router over IPv4, 2 routers over IPv6</h2>";
-    assert!(html.contains(told) && html.contains("IPv6 every time by RFC 8305"));
+    assert!(html.contains(told) && html.contains("IPv6 in 24 of 24 visits by RFC 8305"));
 }
 
 #[test]

@@ -10,10 +10,9 @@ use v6gap_core::plan::scale::Scale;
 use v6gap_core::plan::{Plan, Stop, preset};
 use v6gap_core::record::RunHeader;
 use v6gap_core::wire;
-use v6gap_core::wire::foreign::is_unsafe;
 use v6gap_core::workload::Cell;
 use v6gap_core::world::{LinkModel, World};
-use v6gap_judge::analysis::Analysis;
+use v6gap_judge::analysis::{Analysis, again};
 use v6gap_perform::LOOPBACK;
 
 /// The command that repeats a run with the same choices; `port` is that of the server, if known. A
@@ -63,24 +62,9 @@ pub fn repeat(analysis: &Analysis, port: Option<u16>) -> String {
 /// not there any more, and an older run does not tell.
 fn as_typed(analysis: &Analysis) -> Option<String> {
     let RunHeader { argv, plan, .. } = &analysis.run;
-    let (program, words) = argv.split_first()?;
-    let is_gone = |word: &String| word == "-" || word.chars().any(is_unsafe);
-    if program != "v6gap" || words.iter().any(is_gone) {
-        return None;
-    }
-    let seeded = words.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
-    let seed = (!seeded).then(|| format!("--seed {}", plan.seed));
-    let words = words.iter().map(|word| quoted(word)).chain(seed);
-    Some(format!("v6gap {}", words.collect::<Vec<_>>().join(" ")))
-}
-
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,:/%@+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    let seeded = argv.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
+    let seed = if seeded { String::new() } else { format!(" --seed {}", plan.seed) };
+    Some(again::typed(&analysis.run)? + &seed)
 }
 
 /// The command with the name of the plan, if it comes with the program and was measured where and

@@ -162,6 +162,7 @@ fn answer(cell: &str, metric: Metric, v4: f64, (ratio, error): (f64, f64)) -> An
         cell: cell.to_owned(),
         metric,
         verdict,
+        within: None,
         effect: Some(ends.map(Some)),
         values: [Some(v4), Some(v4 * ratio.exp())],
         found: [found(ratio), found(v4.ln()), found(v4.ln() + ratio)],

@@ -104,7 +104,7 @@ fn a_log_with_one_change_is_told_in_two_spells() {
 
     let text = sandbox.run("watch history lab-b --measure rtt").ended(0).out;
     for said in [
-        "= same",
+        "≈ within 5 %",
         "▼ worse",
         "visits after",
         "The change is of IPv6 alone: IPv4 1.00 times as before, IPv6 1.08.",

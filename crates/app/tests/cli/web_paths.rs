@@ -36,7 +36,7 @@ fn pages_are_told_of_a_path_what_the_terminal_says() {
     assert!(svg.starts_with("<svg ") && svg.contains("role=\"img\""), "{svg}");
     let first = v6gap_report::date(begin_ns + FIRST * QUARTER_NS);
     assert_eq!(strip["rows"][1][0], first, "{strip:#}");
-    assert_eq!([&strip["rows"][0][5], &strip["rows"][1][5]], ["= same", "▼ worse"]);
+    assert_eq!([&strip["rows"][0][5], &strip["rows"][1][5]], ["≈ within 5 %", "▼ worse"]);
     let change = &strip["changes"][0];
     assert_eq!(change["first"], first);
     assert_eq!(change["sentences"][1], "Routers to lab-b over IPv6: 9 before, 12 since.");

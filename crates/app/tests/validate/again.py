@@ -65,8 +65,8 @@ def main(result_path, trials_path):
                 checked.figure(f"{name} p_different_adjusted", told["p_different_adjusted"], p)
                 checked.figure(f"{name} p_same_adjusted", told["p_same_adjusted"], p_same)
                 checked.verdict(name, question["verdict"], rule(question, found, p, p_same))
-    for found in result["by_writes"]:
-        by_writes(found, result, trials, checked)
+    for found in result["sensitivity"]:
+        sensitivity(found, result, trials, checked)
     for line in checked.off:
         print(line)
     print(f"{checked.figures} figures, largest deviation {checked.worst:.1e}")
@@ -125,31 +125,93 @@ def effects(question, trials, wanted):
     return np.array([b - a for a, b in pairs])
 
 
-def by_writes(found, result, trials, checked):
-    """How a difference goes with the size of writes: Spearman's test by permutation."""
+def sensitivity(found, result, trials, checked):
+    """How a difference goes with what was drawn: tests by permutation."""
     same = lambda q: (q["cell"], q["metric"]) == (found["cell"], found["metric"])
     question = next(filter(same, result["questions"]))
-    has_size = lambda trial: is_compare(trial) and bool(trial.get("drawn.write_bytes"))
-    d = effects(question, trials, has_size)
-    sizes = {}
+    if question["effect"] is None:
+        return
+    column = CHOSEN[found["to"]]
+    drawn = lambda trial: is_compare(trial) and bool(trial.get(column))
+    d, chosen, rounds = effects(question, trials, drawn), {}, {}
     for trial in trials:
-        if trial["cell"] == found["cell"] and trial["block_valid"] == "true" and has_size(trial):
-            sizes[trial["block"], trial["attempt"]] = float(trial["drawn.write_bytes"])
-    sizes = np.array(list(sizes.values()))
-    name = f"{found['cell']} {found['metric']} by writes"
-    rho = lambda x: stats.spearmanr(sizes, x).statistic
-    checked.figure(f"{name} rho", found["rho"], float(rho(d)))
-    ranks, centred = stats.rankdata(d), stats.rankdata(sizes) - (len(d) + 1) / 2
-    product = lambda x, axis: np.abs(np.sum(centred * x, axis=axis))
-    draws = math.inf if len(d) <= 8 else 99_999
-    test = stats.permutation_test(
-        (ranks,), product, permutation_type="pairings", vectorized=True,
-        n_resamples=draws, alternative="greater", rng=np.random.default_rng(1),
-    )
-    if math.isinf(draws):
-        checked.figure(f"{name} p", found["p"], float(test.pvalue))
+        if trial["cell"] == found["cell"] and trial["block_valid"] == "true" and drawn(trial):
+            key = trial["block"], trial["attempt"]
+            chosen.setdefault(key, float(trial[column]))
+            rounds[key] = trial["round"]
+    x, rounds = np.array(list(chosen.values())), list(rounds.values())
+    segment = found.get("segment_bytes")
+    if segment:
+        x = (x % segment) / segment
+    if found["to"].endswith("processor"):
+        each = sorted(set(rounds), key=rounds.index)
+        of_round = lambda v: np.array([v[np.array(rounds) == r].mean() for r in each])
+        d, x = of_round(d), of_round(x)
+        p = [by_permutation(kruskal(x), d)]
+    elif segment:
+        p = [by_permutation(neighbours(x, True), d)]
     else:
-        checked.share(f"{name} p", found["p"], float(test.pvalue), 9_999)
+        p = [by_permutation(test, d) for test in (spearman(x), neighbours(x, False))]
+    name = f"{found['cell']} {found['metric']} by {found['to']}"
+    # The smaller one counts as often as there are tests.
+    told, value = found["p"] / len(p), min(1 / len(p), min(p))
+    if len(d) <= 8:
+        checked.figure(f"{name} p", told, value)
+    else:
+        checked.share(f"{name} p", told, value, 9_999)
+    show = lambda v: math.expm1(v) if question["effect"]["kind"] == "ratio-1" else v
+    for part in found["parts"]:
+        low, high = part["chosen"]
+        own = d[(x >= low - 1e-12) & (x <= high + 1e-12)]
+        checked.figure(f"{name} part", part["effect"], show(own.mean()))
+        if len(own) > 1:
+            half = stats.t.ppf(0.975, len(own) - 1) * stats.sem(own)
+            for end, value in (("low", own.mean() - half), ("high", own.mean() + half)):
+                checked.figure(f"{name} part {end}", part["range"][end], show(value))
+
+
+CHOSEN = {
+    "writes": "drawn.write_bytes",
+    "first-segments": "drawn.write_bytes",
+    "second-segments": "drawn.write_bytes",
+    "client-processor": "ends.client.processor",
+    "server-processor": "ends.server.processor",
+}
+
+
+def spearman(x):
+    centred = stats.rankdata(x) - (len(x) + 1) / 2
+    return lambda ranks, axis: np.abs(np.sum(centred * ranks, axis=axis))
+
+
+def neighbours(x, around):
+    order = np.argsort(x, kind="stable")
+
+    def alike(ranks, axis):
+        sorted_by_x = np.take(ranks, order, axis=-1)
+        apart = np.sum(np.diff(sorted_by_x, axis=-1) ** 2, axis=-1)
+        if around:
+            apart = apart + (sorted_by_x[..., 0] - sorted_by_x[..., -1]) ** 2
+        return -apart
+
+    return alike
+
+
+def kruskal(x):
+    def between(ranks, axis):
+        centred = ranks - ranks.mean(axis=-1, keepdims=True)
+        own = [centred[..., x == value] for value in np.unique(x)]
+        return np.round(sum(part.sum(axis=-1) ** 2 / part.shape[-1] for part in own), 9)
+
+    return between
+
+
+def by_permutation(statistic, d):
+    draws = math.inf if len(d) <= 8 else 99_999
+    return float(stats.permutation_test(
+        (stats.rankdata(d),), statistic, permutation_type="pairings", vectorized=True,
+        n_resamples=draws, alternative="greater", rng=np.random.default_rng(1),
+    ).pvalue)
 
 
 def is_compare(trial):

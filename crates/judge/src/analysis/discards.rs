@@ -3,9 +3,9 @@
 //! (docs/method.md section C.8).
 
 use super::collect::Collected;
-use super::failures::told_apart;
-use super::{Effect, Pair, Question, Range, Verdict, effect};
-use alloc::collections::{BTreeMap, BTreeSet};
+use super::counted::Counted;
+use super::{Effect, Pair, Question, Verdict, effect};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
@@ -22,12 +22,9 @@ pub struct Discards {
     pub alone: PerArm<usize>,
     /// Blocks that they closed for both.
     pub both: usize,
-    /// p-value of the exact sign test of `alone`.
-    pub p: f64,
-    /// 95 % range of the second arm's share in `alone`, where both alike is a half.
-    pub range: Range,
     /// Whether trials of the second arm were discarded more often (worse) or less (better).
-    pub verdict: Verdict,
+    #[serde(flatten)]
+    pub counted: Counted,
     /// For each answer that could change, what would change it.
     pub tipping: Vec<Tipping>,
 }
@@ -57,27 +54,30 @@ pub struct Tipping {
 pub(super) fn judge(found: &Collected<'_>, questions: &[Question]) -> Option<Discards> {
     let compared = || found.blocks.iter().filter(|block| block.kind() == BlockKind::Compare);
     // The arms for which gates closed, of each block: attempts of one have a cause in common.
-    let mut closed: BTreeMap<u32, PerArm<bool>> = BTreeMap::new();
-    for block in compared().filter(|block| !block.valid) {
+    let mut begun: BTreeMap<u32, (&str, u32, PerArm<bool>)> = BTreeMap::new();
+    for block in compared() {
         let fatal = |arm| block.trials.get(arm).findings.iter().any(|f| f.fatal);
-        let arms = closed.entry(block.number).or_default();
-        *arms = PerArm::from_fn(|arm| *arms.get(arm) || fatal(arm));
+        let new = (block.cell(), block.round(), PerArm::default());
+        let (_, _, arms) = begun.entry(block.number).or_insert(new);
+        *arms = PerArm::from_fn(|arm| *arms.get(arm) || (!block.valid && fatal(arm)));
     }
+    let closed: Vec<PerArm<bool>> =
+        begun.values().map(|(_, _, arms)| *arms).filter(|arms| arms.a || arms.b).collect();
     if found.run.plan.design.arms.is_null() || closed.is_empty() {
         return None;
     }
-    let blocks = compared().map(|block| block.number).collect::<BTreeSet<u32>>().len();
     let alone = PerArm::from_fn(|arm: Arm| {
-        closed.values().filter(|arms| *arms.get(arm) && !*arms.get(arm.other())).count()
+        closed.iter().filter(|arms| *arms.get(arm) && !*arms.get(arm.other())).count()
     });
-    let (p, range, verdict) = told_apart(alone);
+    let times = begun.values().map(|(cell, round, arms)| {
+        let times = arms.map(|closed| (u64::from(closed), 0));
+        (*cell, *round, times)
+    });
     Some(Discards {
-        blocks,
+        blocks: begun.len(),
         alone,
         both: closed.len() - alone.a - alone.b,
-        p,
-        range,
-        verdict,
+        counted: Counted::of(times),
         tipping: questions.iter().filter_map(tipping).collect(),
     })
 }
@@ -184,11 +184,12 @@ mod tests {
     fn what_closes_for_one_family_alone_is_told() {
         assert_eq!(closed([0, 0], 1.0), None);
         let one = closed([0, 6], 1.0).unwrap();
-        assert_eq!((one.alone, one.verdict), (PerArm { a: 0, b: 6 }, Verdict::Worse));
-        assert!(one.range.low > 0.5, "{one:?}");
+        assert_eq!((one.alone, one.counted.verdict), (PerArm { a: 0, b: 6 }, Verdict::Worse));
+        assert!(one.counted.range.low > 0.5, "{one:?}");
         let alike = closed([3, 3], 1.0).unwrap();
-        assert_eq!(alike.verdict, Verdict::CannotTell);
-        assert!(alike.range.low < 0.5 && alike.range.high > 0.5, "{alike:?}");
+        let range = alike.counted.range;
+        assert_eq!(alike.counted.verdict, Verdict::CannotTell);
+        assert!(range.low < 0.5 && range.high > 0.5, "{alike:?}");
     }
 
     /// Three blocks that count beside a discarded one leave it a quarter of a pair.

@@ -1,47 +1,58 @@
 //! What failed, by family. A family that fails now and then is measured by its successes, so its
-//! failures are a question of their own (docs/method.md section D.2).
+//! failures are a question of their own, and exchanges that were lost are another one, since a path
+//! that loses packets is no host that refuses (docs/method.md section D.2).
 
 use super::collect::{Block, Collected};
-use super::verdict::ALPHA;
-use super::{Range, Verdict, conditions, effect};
+use super::counted::{Counted, Times, sum};
+use super::{Verdict, conditions, effect};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 use serde::Serialize;
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::metric::Metric;
 use v6gap_core::record::FailedAttempt;
 use v6gap_core::values;
 use v6gap_core::workload::Workload;
-use v6gap_stats::loss;
-use v6gap_stats::sign_test::sign_p;
 
-/// What failed where families were compared, and whether one of them fails more often.
+/// What failed where families were compared, whether one of them fails more often, and what was
+/// lost.
 ///
 /// Attempts at one block follow each other and fail for one reason, so blocks are what is counted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Failures {
     /// Blocks that were begun.
     pub blocks: usize,
-    /// Rounds of single cells that were begun.
-    pub rounds: usize,
     /// Blocks in which an attempt or a connection of the arm failed.
     pub failed: PerArm<usize>,
-    /// Rounds of single cells in which more failed of this arm than of the other.
-    pub more: PerArm<usize>,
+    /// Whether more attempts and connections of one arm fail; no verdict where none of either did.
+    #[serde(flatten)]
+    pub counted: Counted,
     /// Attempts that gave nothing because the trial of the arm failed.
     pub attempts: PerArm<usize>,
     /// Attempts that gave nothing for another reason.
     pub attempts_of_neither: usize,
     /// Connections that failed in blocks that count, and of how many.
     pub connections: PerArm<(u64, u64)>,
-    /// p-value of the exact sign test of `more`.
-    pub p: f64,
-    /// The share of the second arm in `more`, where both failing alike is a half: the exact 95 %
-    /// range (Clopper and Pearson 1934), which excludes a half just where `p` is below 5 %.
-    pub range: Range,
-    /// Whether the second arm fails more often (worse) or less often (better).
-    pub verdict: Verdict,
+    /// Exchanges that were lost; `None` if none was.
+    pub exchanges: Option<Exchanges>,
+}
+
+/// Exchanges of datagrams that were lost in blocks that count, in cells of echoes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Exchanges {
+    /// Those lost, and of how many: one that was lost is repeated, so that an arm with more of them
+    /// has had more exchanges.
+    pub lost: PerArm<(u64, u64)>,
+    /// Whether more of one arm are lost, in rounds that had any exchanges.
+    #[serde(flatten)]
+    pub counted: Counted,
+}
+
+impl Failures {
+    /// Whether an attempt or a connection failed, of either arm or of neither.
+    pub fn any_failed(&self) -> bool {
+        self.attempts_of_neither > 0 || self.failed.a + self.failed.b > 0
+    }
 }
 
 /// What failed in one block.
@@ -51,15 +62,31 @@ struct InBlock<'a> {
     round: u32,
     attempts: PerArm<usize>,
     connections: PerArm<(u64, u64)>,
+    exchanges: PerArm<(u64, u64)>,
 }
 
 impl InBlock<'_> {
-    fn failed(&self, arm: Arm) -> (usize, u64) {
-        (*self.attempts.get(arm), self.connections.get(arm).0)
+    /// Attempts and connections that failed.
+    fn failed(&self) -> Times {
+        let of = |arm| (*self.attempts.get(arm) as u64, self.connections.get(arm).0);
+        PerArm::from_fn(of)
+    }
+
+    /// As [`Counted::of`] takes it.
+    fn with(&self, times: Times) -> (&str, u32, Times) {
+        (self.cell, self.round, times)
+    }
+
+    /// Exchanges that were lost, and nothing beside them.
+    fn lost(&self) -> Times {
+        self.exchanges.map(|(lost, _)| (lost, 0))
     }
 }
 
-/// What failed; `None` if nothing did, or if no families were compared.
+/// Comparing blocks that were begun, by their number.
+type Begun<'a> = BTreeMap<u32, InBlock<'a>>;
+
+/// What failed or was lost; `None` if nothing was, or if no families were compared.
 pub(super) fn judge(found: &Collected<'_>) -> Option<Failures> {
     if found.run.plan.design.arms.is_null() {
         return None;
@@ -69,48 +96,38 @@ pub(super) fn judge(found: &Collected<'_>) -> Option<Failures> {
     let attempts =
         PerArm::from_fn(|arm| blocks.values().map(|block| block.attempts.get(arm)).sum::<usize>());
     let all = found.failed.iter().filter(|failed| failed.kind == BlockKind::Compare).count();
-    let failed = PerArm::from_fn(|arm| count(&|block| block.failed(arm) != (0, 0)));
-    if all == 0 && failed.a + failed.b == 0 {
+    let failed = PerArm::from_fn(|arm| count(&|block| *block.failed().get(arm) != (0, 0)));
+    let exchanges = exchanges(&blocks);
+    if all == 0 && failed.a + failed.b == 0 && exchanges.is_none() {
         return None;
     }
-    let rounds = votes(blocks.values());
-    let more = PerArm::from_fn(|arm| rounds.iter().filter(|vote| **vote == Some(arm)).count());
-    let (p, range, told) = told_apart(more);
-    let verdict = if failed.a + failed.b == 0 { Verdict::None } else { told };
+    let told = Counted::of(blocks.values().map(|block| block.with(block.failed())));
+    let verdict = if failed.a + failed.b == 0 { Verdict::None } else { told.verdict };
     Some(Failures {
         blocks: blocks.len(),
-        rounds: rounds.len(),
         failed,
-        more,
+        counted: Counted { verdict, ..told },
         attempts_of_neither: all - attempts.a - attempts.b,
         attempts,
-        connections: PerArm::from_fn(|arm| {
-            let of_blocks = blocks.values().map(|block| block.connections.get(arm));
-            of_blocks.fold((0, 0), |sum, one| effect::add(sum, *one))
-        }),
-        p,
-        range,
-        verdict,
+        connections: total(&blocks, |block| block.connections),
+        exchanges,
     })
 }
 
-/// The arm of which more failed, if one did, of each round of each cell: the blocks of a round
-/// follow each other, and one incident may be in all of them.
-fn votes<'a>(blocks: impl Iterator<Item = &'a InBlock<'a>>) -> Vec<Option<Arm>> {
-    let mut rounds: BTreeMap<(&str, u32), PerArm<(usize, u64)>> = BTreeMap::new();
-    for block in blocks {
-        let of = rounds.entry((block.cell, block.round)).or_default();
-        *of = PerArm::from_fn(|arm| {
-            let ((attempts, connections), more) = (of.get(arm), block.failed(arm));
-            (attempts + more.0, connections + more.1)
-        });
+/// The exchanges that were lost; `None` if none was.
+fn exchanges(blocks: &Begun<'_>) -> Option<Exchanges> {
+    let lost = total(blocks, |block| block.exchanges);
+    if lost.a.0 == 0 && lost.b.0 == 0 {
+        return None;
     }
-    let vote = |failed: &PerArm<(usize, u64)>| match failed.a.cmp(&failed.b) {
-        Ordering::Greater => Some(Arm::A),
-        Ordering::Less => Some(Arm::B),
-        Ordering::Equal => None,
-    };
-    rounds.values().map(vote).collect()
+    let had_any = |block: &&InBlock<'_>| block.exchanges != PerArm::default();
+    let asked = blocks.values().filter(had_any);
+    Some(Exchanges { lost, counted: Counted::of(asked.map(|block| block.with(block.lost()))) })
+}
+
+/// Of all blocks together: what something happened to, and of how many.
+fn total(blocks: &Begun<'_>, of: impl Fn(&InBlock<'_>) -> Times) -> Times {
+    blocks.values().map(of).fold(PerArm::default(), sum)
 }
 
 /// Questions of which one arm alone never came through: all attempts at their cells failed over it
@@ -132,19 +149,6 @@ pub(super) fn unreached(found: &Collected<'_>) -> PerArm<usize> {
     PerArm::from_fn(|arm| lost.iter().filter(|(of, _)| *of == arm).map(|(_, n)| n).sum())
 }
 
-/// Of blocks that speak against one arm alone: the p-value of the exact sign test, the 95 % range
-/// of the second arm's share, and whether it has more (worse) or less (better) of them.
-pub(super) fn told_apart(more: PerArm<usize>) -> (f64, Range, Verdict) {
-    let PerArm { a, b } = more.map(|blocks| blocks as u64);
-    let (p, share) = (sign_p(a, b), loss::interval(b, a + b, 1.0 - ALPHA));
-    let verdict = match b.cmp(&a) {
-        Ordering::Greater if p <= ALPHA => Verdict::Worse,
-        Ordering::Less if p <= ALPHA => Verdict::Better,
-        _ => Verdict::CannotTell,
-    };
-    (p, Range { low: share.low, high: share.high }, verdict)
-}
-
 /// Cells in which too much of one arm failed to compare what is left, with that arm.
 pub(super) fn too_many<'a>(found: &Collected<'a>) -> BTreeMap<&'a str, Arm> {
     let mut cells: BTreeMap<&str, Vec<InBlock<'_>>> = BTreeMap::new();
@@ -163,8 +167,8 @@ pub(super) fn too_many<'a>(found: &Collected<'a>) -> BTreeMap<&'a str, Arm> {
 }
 
 /// Each comparing block that was begun, by its number.
-fn in_blocks<'a>(found: &Collected<'a>) -> BTreeMap<u32, InBlock<'a>> {
-    let mut blocks: BTreeMap<u32, InBlock<'_>> = BTreeMap::new();
+fn in_blocks<'a>(found: &Collected<'a>) -> Begun<'a> {
+    let mut blocks: Begun<'_> = BTreeMap::new();
     let arms = found.run.plan.design.arms;
     for failed in found.failed.iter().filter(|failed| failed.kind == BlockKind::Compare) {
         let FailedAttempt { block, cell, family, round, .. } = *failed;
@@ -179,19 +183,37 @@ fn in_blocks<'a>(found: &Collected<'a>) -> BTreeMap<u32, InBlock<'a>> {
         (of.cell, of.round) = (&block.trials.a.cell, block.round());
         if block.valid {
             of.connections = PerArm::from_fn(|arm| connections(found, block, arm));
+            of.exchanges = PerArm::from_fn(|arm| exchanged(found, block, arm));
         }
     }
     blocks
 }
 
-/// Connections of one arm that failed in a block, and of how many. Exchanges of datagrams that were
-/// lost are packets that were lost, which is another question.
+/// Connections of one arm that failed in a block, and of how many.
 fn connections(found: &Collected<'_>, block: &Block<'_>, arm: Arm) -> (u64, u64) {
-    let trial = block.trials.get(arm);
-    let cell = found.run.plan.cell(&trial.cell).map(|(_, cell)| &cell.workload);
-    let opens = matches!(cell, Some(Workload::Connect(_)));
-    let times = values::times(Metric::Connect, &trial.ends).filter(|_| opens);
+    let opens = matches!(workload(found, block), Some(Workload::Connect(_)));
+    let times = values::times(Metric::Connect, &block.trials.get(arm).ends).filter(|_| opens);
     times.map_or((0, 0), |times| (times.lost, times.with_lost()))
+}
+
+/// Exchanges of datagrams of one arm that were lost in a block, and of how many. Where whole turns
+/// were timed, those in which something was lost have no time and are not among them. Probes are
+/// asked for loss themselves.
+fn exchanged(found: &Collected<'_>, block: &Block<'_>, arm: Arm) -> (u64, u64) {
+    let datagrams = matches!(
+        workload(found, block),
+        Some(Workload::Echo(echo)) if echo.transport.is_datagram()
+    );
+    let times = values::times(Metric::Rtt, &block.trials.get(arm).ends).filter(|_| datagrams);
+    times.map_or((0, 0), |times| {
+        let answered = times.count.saturating_mul(u64::from(times.exchanges_each.max(1)));
+        (times.lost, answered.saturating_add(times.lost))
+    })
+}
+
+/// What the trials of a block do.
+fn workload<'a>(found: &Collected<'a>, block: &Block<'_>) -> Option<&'a Workload> {
+    found.run.plan.cell(block.cell()).map(|(_, cell)| &cell.workload)
 }
 
 #[cfg(test)]
@@ -202,7 +224,9 @@ mod tests {
     use alloc::string::ToString;
     use v6gap_core::arm::TurnOrder;
     use v6gap_core::family::Family;
+    use v6gap_core::observation::{Measured, Times};
     use v6gap_core::record::{Drawn, GaveUp, Line};
+    use v6gap_core::workload::Cell;
 
     const ROUNDS: u32 = 12;
 
@@ -262,29 +286,13 @@ mod tests {
             (4, 5, Verdict::CannotTell),
         ] {
             let found = found(PerArm::FAMILIES, [(V4, v4), (V6, v6)]).unwrap();
-            assert_eq!(found.verdict, verdict, "{found:?}");
+            assert_eq!(found.counted.verdict, verdict, "{found:?}");
             assert_eq!((found.failed.a, found.failed.b), (v4, v6));
-            let excludes_half = found.range.low > 0.5 || found.range.high < 0.5;
+            let range = found.counted.range;
+            let excludes_half = range.low > 0.5 || range.high < 0.5;
             assert_eq!(excludes_half, verdict != Verdict::CannotTell, "{found:?}");
             assert_eq!((found.attempts.a, found.attempts.b), (2 * v4, 2 * v6));
         }
-    }
-
-    /// Twenty blocks of a round follow each other in half a second: one refusal is in all of them.
-    #[test]
-    fn what_fails_in_one_round_of_a_cell_speaks_once() {
-        let block = |round, v6| InBlock {
-            cell: "connect-tcp",
-            round,
-            attempts: PerArm::default(),
-            connections: PerArm { a: (0, 9), b: (v6, 9) },
-        };
-        let once: Vec<InBlock<'_>> = (0..20).map(|_| block(1, 3)).collect();
-        assert_eq!(votes(once.iter()), [Some(Arm::B)]);
-        let often: Vec<InBlock<'_>> = (0..20).map(|n| block(n / 2, u64::from(n % 4))).collect();
-        assert_eq!(votes(often.iter()), [Some(Arm::B); 10]);
-        let never: Vec<InBlock<'_>> = (0..20).map(|n| block(n / 2, 0)).collect();
-        assert_eq!(votes(never.iter()), [None; 10]);
     }
 
     /// Null blocks come first, so what never comes through over a family is given up in them.
@@ -321,7 +329,68 @@ mod tests {
         assert_eq!(found(PerArm::FAMILIES, [(V4, 0), (V6, 0)]), None);
         assert_eq!(found(PerArm::null(Family::V6), [(V4, 0), (V6, 6)]), None);
         let found = found(PerArm::FAMILIES, [(None, 7), (None, 0)]).unwrap();
-        assert_eq!((found.verdict, found.attempts_of_neither), (Verdict::None, 14));
+        assert_eq!((found.counted.verdict, found.attempts_of_neither), (Verdict::None, 14));
+        assert!(found.any_failed() && found.exchanges.is_none());
+    }
+
+    /// A run of 12 rounds of which the cell of echoes over UDP lost so many exchanges of each arm
+    /// in each of the first `rounds`, of 400 and those.
+    fn lossy(arms: PerArm<Family>, rounds: u32, lost: PerArm<u64>) -> Vec<Line> {
+        let plan = plan(arms, 1);
+        let is_udp = |cell: &&Cell| {
+            let echoes = matches!(cell.workload, Workload::Echo(_));
+            echoes && cell.workload.transport().is_datagram()
+        };
+        let udp = plan.cells.iter().find(is_udp).unwrap();
+        let mut lines = run(&plan, ROUNDS, &EVEN);
+        for line in &mut lines {
+            if let Line::Trial(trial) = line
+                && trial.cell == udp.id
+                && trial.kind == BlockKind::Compare
+            {
+                let lost = if trial.round <= rounds { *lost.get(trial.arm) } else { 0 };
+                let times = Times { count: 400, lost, exchanges_each: 1, ..Times::default() };
+                trial.ends.client.measured = Measured::Times(times);
+            }
+        }
+        lines
+    }
+
+    #[test]
+    fn exchanges_that_one_family_loses_in_six_rounds_are_a_difference() {
+        for (rounds, v4, v6, verdict) in [
+            (6, 0, 2, Verdict::Worse),
+            (6, 3, 1, Verdict::Better),
+            (5, 0, 2, Verdict::CannotTell),
+            (12, 2, 2, Verdict::CannotTell),
+        ] {
+            let lines = lossy(PerArm::FAMILIES, rounds, PerArm { a: v4, b: v6 });
+            let found = analyse(&lines).unwrap().failures.unwrap();
+            let Exchanges { lost, counted } = found.exchanges.as_ref().unwrap();
+            assert_eq!((counted.verdict, counted.rounds), (verdict, 12), "{found:?}");
+            let [a, b] = [lost.a, lost.b].map(|(lost, of)| (lost, of - lost));
+            assert_eq!((a.0 * v6, a.1), (b.0 * v4, b.1), "{found:?}");
+            let more = PerArm { a: usize::from(v4 > v6), b: usize::from(v6 > v4) };
+            assert_eq!(counted.more, more.map(|one| one * rounds as usize));
+            // Nothing was refused, so nothing is said of that.
+            assert!(!found.any_failed(), "{found:?}");
+            assert_eq!(found.counted.verdict, Verdict::None);
+        }
+    }
+
+    #[test]
+    fn lost_exchanges_are_told_of_blocks_that_count_and_of_two_families() {
+        let found = |lines: &[Line]| analyse(lines).unwrap().failures;
+        let lost = PerArm { a: 0, b: 2 };
+        assert_eq!(found(&lossy(PerArm::FAMILIES, ROUNDS, PerArm::default())), None);
+        assert_eq!(found(&lossy(PerArm::null(Family::V6), ROUNDS, lost)), None);
+        let mut discarded = lossy(PerArm::FAMILIES, ROUNDS, lost);
+        for line in &mut discarded {
+            if let Line::Block(block) = line {
+                block.valid = false;
+            }
+        }
+        assert_eq!(found(&discarded), None);
     }
 
     /// Of 12 blocks of the cell.

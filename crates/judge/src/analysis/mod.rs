@@ -3,6 +3,7 @@
 //! [`analyse`] is a pure function of what was stored, so analysing a run again gives the same
 //! bytes. Doubt travels with each value, and a failed check takes the place of the verdict.
 
+pub mod again;
 pub mod alike;
 pub mod beside;
 pub mod breakdown;
@@ -13,6 +14,7 @@ mod collect;
 pub mod compare;
 mod conditions;
 pub mod costmodel;
+mod counted;
 mod diagnostics;
 pub mod discards;
 mod drawn;
@@ -35,6 +37,7 @@ mod races;
 mod resources;
 pub mod rounds;
 mod routes;
+mod sensitivity;
 pub mod sizes;
 pub mod steadiness;
 pub mod studies;
@@ -45,17 +48,17 @@ mod translation;
 pub mod verdict;
 mod windows;
 pub mod words;
-mod writes;
 
+pub use counted::Counted;
 pub use diagnostics::{Diagnostics, Modes, OrderEffect, Outlier, order_mattered};
 pub use drawn::{Anew, DrawnFact, Nuisance};
-pub use failures::Failures;
+pub use failures::{Exchanges, Failures};
 pub use nulls::{NullResult, NullTold};
 pub use races::Race;
 pub use resources::{HeldMemory, ProcessorTime};
+pub use sensitivity::{Choice, Part, Sensitivity};
 pub use steadiness::Steadiness;
 pub use suspects::Suspect;
-pub use writes::{ByWrites, Third};
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -347,11 +350,11 @@ pub struct Analysis {
     pub nulls: Vec<NullResult>,
     /// Discarded blocks.
     pub discarded: Vec<Discarded>,
-    /// Whether differences go with the size of writes, where that was looked at.
-    pub by_writes: Vec<ByWrites>,
+    /// Whether differences go with what was drawn, where that was looked at.
+    pub sensitivity: Vec<Sensitivity>,
     /// What was drawn anew within the run and what was not: what its ranges hold.
     pub drawn: Vec<DrawnFact>,
-    /// What failed where families were compared; `None` if nothing did.
+    /// What failed or was lost where families were compared; `None` if nothing was.
     pub failures: Option<Failures>,
     /// Questions of which this arm alone never came through.
     pub unreached: PerArm<usize>,
@@ -440,7 +443,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     let mut checks = checks::judge(&found, &nulls, &discarded);
     let valid = checks.iter().all(|c| c.state != CheckState::Failed);
     let mut questions = questions::answer(&found, &names);
-    let steadiness = Steadiness::of(&questions, found.run.plan.design.order);
+    let steadiness = Steadiness::of(&questions, &found.blocks, found.run.plan.design.order);
     checks::steadiness(&mut checks, &questions, &steadiness);
     checks.extend(limited::notes(found.run, &questions));
     let too_many = failures::too_many(&found);
@@ -468,7 +471,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     }
     Ok(Analysis {
         valid,
-        by_writes: writes::judge(&found),
+        sensitivity: sensitivity::judge(&found),
         drawn: drawn::facts(&found),
         failures: failures::judge(&found),
         unreached: failures::unreached(&found),

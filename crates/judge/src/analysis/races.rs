@@ -1,7 +1,9 @@
 //! Which family programs choose that try both, and what that costs them, reckoned from the visits
 //! of each pair (docs/method.md section B.18).
 
+use super::Range;
 use super::collect::{Block, Collected};
+use super::verdict::ALPHA;
 use crate::eyeballs::{Attempt, Outcome, Policy, Seen, alone, race};
 use alloc::vec::Vec;
 use serde::Serialize;
@@ -11,6 +13,7 @@ use v6gap_core::host::names;
 use v6gap_core::observation::{Measured, Visited};
 use v6gap_core::record::TrialRecord;
 use v6gap_core::workload::{Http, Workload};
+use v6gap_stats::quantile::order_statistic_interval;
 use v6gap_stats::summary::median;
 
 /// The family that systems put first where they have an address of both (RFC 6724).
@@ -28,8 +31,12 @@ pub struct Race {
     /// How much later the connection stands than by IPv4 alone, the median in ns; less than 0 is
     /// sooner.
     pub stands_later_ns: f64,
-    /// The same of the first byte of the answer.
+    /// 95 % range of that, in ns; the whole line below 6 pairs.
+    pub stands_later_range_ns: Range,
+    /// How much later the first byte of the answer comes, likewise.
     pub first_byte_later_ns: f64,
+    /// 95 % range of that, likewise.
+    pub first_byte_later_range_ns: Range,
 }
 
 /// One for each policy, in their order; none where no site was visited.
@@ -48,15 +55,32 @@ fn of(policy: Policy, rounds: &[PerFamily<Seen>]) -> Option<Race> {
     }
     let later = |time: fn(&Outcome) -> u64| {
         let all = ended.iter().map(|(won, four)| time(won) as f64 - time(four) as f64);
-        median(&all.collect::<Vec<_>>())
+        let all: Vec<f64> = all.collect();
+        (median(&all), median_range(all))
     };
+    let (stands_later_ns, stands_later_range_ns) = later(|outcome| outcome.stands_ns);
+    let (first_byte_later_ns, first_byte_later_range_ns) = later(|outcome| outcome.first_byte_ns);
     Some(Race {
         policy,
         pairs: ended.len(),
         v6: ended.iter().filter(|(won, _)| won.family == PREFERRED).count(),
-        stands_later_ns: later(|outcome| outcome.stands_ns),
-        first_byte_later_ns: later(|outcome| outcome.first_byte_ns),
+        stands_later_ns,
+        stands_later_range_ns,
+        first_byte_later_ns,
+        first_byte_later_range_ns,
     })
+}
+
+/// 95 % range of the median, from one of the values to another, whatever their law
+/// ([`order_statistic_interval`]); the whole line where they are too few.
+fn median_range(mut values: Vec<f64>) -> Range {
+    values.sort_by(f64::total_cmp);
+    let (low, high) = order_statistic_interval(values.len(), 0.5, 1.0 - ALPHA);
+    let value = |place: Option<usize>| values.get(place?.checked_sub(1)?).copied();
+    Range {
+        low: value(low).unwrap_or(f64::NEG_INFINITY),
+        high: value(high).unwrap_or(f64::INFINITY),
+    }
 }
 
 /// What each pair of visits over TCP measured of both families, by the version of HTTP that has the
@@ -165,6 +189,19 @@ mod tests {
         let third = super::of(Policy::Version3, &rounds).unwrap();
         assert_eq!(third.stands_later_ns, 8e6);
         assert_eq!(super::of(Policy::Curl, &[]), None);
+    }
+
+    /// Of six pairs all lie within the range of the median, since 2 / 2^6 is less than 5 %; of nine
+    /// all but the first and the last one.
+    #[test]
+    fn a_median_has_a_range_from_six_pairs_on() {
+        let of = |later_ms: core::ops::Range<u64>| {
+            let rounds: Vec<PerFamily<Seen>> = later_ms.map(round).collect();
+            of(Policy::Rfc8305, &rounds).unwrap().stands_later_range_ns
+        };
+        assert_eq!(of(1..6), Range { low: f64::NEG_INFINITY, high: f64::INFINITY });
+        assert_eq!(of(1..7), Range { low: 1e6, high: 6e6 });
+        assert_eq!(of(1..10), Range { low: 2e6, high: 8e6 });
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::compare::Of;
 use super::effect::{BLOCKS_MIN, Combined};
 use super::joint::{self, Evidence};
 use super::verdict::Ruling;
-use super::words::{amount_of, amount_within, most, range_in_words, span_in_words};
+use super::words::{amount_of, amount_within, most, range_in_words, span_in_words, tiny};
 use super::{Effect, Qualifier, Question, Verdict, words};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -160,6 +160,10 @@ fn fill(said: &mut SizeEffect, metric: Metric) {
         _ => estimate.clone(),
     };
     said.sentence = match said.verdict {
+        Verdict::Same if said.qualifier == Qualifier::RealButTiny => {
+            let found = format!("{estimate} at {large} than at {small} ({span})");
+            format!("{about}: {}", tiny("an effect of the size", &found, metric, said.margin))
+        }
         Verdict::Same => format!(
             "{about}: the size makes no difference that matters between {small} and {large}. If \
              there is one it is at most {}; up to {ignored} was chosen to be ignored.",
@@ -208,7 +212,27 @@ mod tests {
         assert_eq!(of, Of::ALL);
         for one in &found {
             assert_eq!((one.verdict, one.sizes_bytes), (Verdict::Same, [2_000_000, 8_000_000]));
-            assert!(one.sentence.contains("no difference that matters"), "{}", one.sentence);
+            // One in twenty is told apart from none by chance.
+            let is_tiny = one.qualifier == Qualifier::RealButTiny;
+            let said = if is_tiny { "does not matter: " } else { "no difference that matters" };
+            assert!(one.sentence.contains(said), "{}", one.sentence);
+        }
+    }
+
+    /// A half of the margin of throughput, with large files over IPv6.
+    #[test]
+    fn a_size_that_hardly_matters_is_told_apart_from_none() {
+        let found = found(|cell, family| match (family, bytes_of(cell)) {
+            (Family::V6, Some(8_000_000)) => 0.99,
+            _ => 1.0,
+        });
+        for one in [&found[0], &found[2]] {
+            let is_tiny = (Verdict::Same, Qualifier::RealButTiny);
+            assert_eq!((one.verdict, one.qualifier), is_tiny, "{}", one.sentence);
+            let said = "there is an effect of the size, and it does not matter: ";
+            assert!(one.sentence.contains(said), "{}", one.sentence);
+            let said = " % slower at 8 MB than at 2 MB (";
+            assert!(one.sentence.contains(said), "{}", one.sentence);
         }
     }
 

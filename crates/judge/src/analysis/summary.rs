@@ -52,6 +52,9 @@ pub struct Answer {
     pub metric: Metric,
     /// The verdict.
     pub verdict: Verdict,
+    /// The margin, of a difference that is there and lies within it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<f64>,
     /// The effect and both ends of its 95 % range, to six digits; an end may be endless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<[Option<f64>; 3]>,
@@ -104,6 +107,7 @@ impl Answer {
             cell: q.cell.clone(),
             metric: q.metric,
             verdict: q.verdict,
+            within: q.qualifier.within(q.margin),
             effect,
             values: [q.values.a, q.values.b].map(|value| value.and_then(short)),
             // To the last digit: what is told from it must not depend on where it was kept.

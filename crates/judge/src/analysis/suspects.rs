@@ -3,7 +3,7 @@
 
 use super::collect::{Block, Collected};
 use super::words::counted;
-use super::{Explained, Question, Verdict, offloads, placement, routes, translation};
+use super::{Explained, Question, Verdict, again, offloads, placement, routes, translation};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -112,8 +112,9 @@ impl Seen<'_> {
         address.unwrap_or_else(|| self.found.run.target.clone())
     }
 
-    fn target(&self) -> &str {
-        &self.found.run.target
+    /// Measures again, so that options can be added.
+    fn again(&self) -> String {
+        again::command(self.found.run)
     }
 
     fn path_mtu(&self) -> Option<Suspect> {
@@ -187,7 +188,7 @@ impl Seen<'_> {
             return None;
         }
         let text = self.both(|arm| again.get(arm).to_string());
-        let test = format!("v6gap run {} --measure loss", self.target());
+        let test = format!("{} --measure loss", self.again());
         suspect("retransmissions", format!("segments sent again, {text}"), test)
     }
 
@@ -205,7 +206,7 @@ impl Seen<'_> {
                 return None;
             }
             let text = self.both(|arm| format!("{:.0} % of the time", shares.get(arm) * 100.0));
-            let test = format!("v6gap run {} -P 2", self.target());
+            let test = format!("{} -P 2", self.again());
             suspect("processor", format!("a processor of {who} at its limit, busy {text}"), test)
         })
     }
@@ -227,7 +228,7 @@ impl Seen<'_> {
             let (sent, came) = if arm == Arm::A { a } else { b };
             format!("{sent:#04x} sent and {came:#04x} come in")
         });
-        let test = format!("v6gap run {} --dscp CS0", self.target());
+        let test = format!("{} --dscp CS0", self.again());
         suspect("dscp", format!("the traffic class, {text}"), test)
     }
 

@@ -47,7 +47,7 @@ fn unit(rng: &mut ChaCha12Rng) -> f64 {
 }
 
 /// Roughly normal: the sum of twelve uniforms.
-fn normal(rng: &mut ChaCha12Rng) -> f64 {
+pub(super) fn normal(rng: &mut ChaCha12Rng) -> f64 {
     (0..12).map(|_| unit(rng)).sum::<f64>() - 6.0
 }
 
@@ -139,11 +139,16 @@ pub(crate) fn blank(cell: &str, family: Family) -> TrialRecord {
 }
 
 pub(super) fn run(plan: &Plan, rounds: u32, truth: &Truth) -> Vec<Line> {
+    run_of(plan, rounds, truth, 1)
+}
+
+/// With so many blocks of each cell in a round.
+pub(super) fn run_of(plan: &Plan, rounds: u32, truth: &Truth, count: u32) -> Vec<Line> {
     let mut rng = ChaCha12Rng::seed_from_u64(plan.seed ^ 0x5eed);
     let mut lines = alloc::vec![Line::Run(Box::new(header(plan.clone())))];
     let mut number = 0;
     for round in 0..=rounds {
-        for block in schedule::round(plan, round) {
+        for block in schedule::round_of(plan, round, |_| count) {
             for arm in block.order.arms() {
                 let trial = trial(plan, &block, number, arm, truth, &mut rng);
                 lines.push(Line::Trial(Box::new(trial)));

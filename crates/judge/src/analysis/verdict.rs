@@ -31,6 +31,14 @@ impl Ruling {
         Ruling { verdict: Verdict::None, qualifier: Qualifier::Plain, pairs_to_settle: None };
 }
 
+impl Qualifier {
+    /// The margin, of a difference that is there and lies within it: words keep that apart from
+    /// "same" (docs/method.md section D.4).
+    pub fn within(self, margin: f64) -> Option<f64> {
+        (self == Qualifier::RealButTiny).then_some(margin)
+    }
+}
+
 /// p-values of a question, corrected for the questions decided together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Adjusted {

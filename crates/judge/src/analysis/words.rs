@@ -263,11 +263,10 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
     }
     let main = match question.verdict {
         Verdict::None => return unmeasured(question),
-        Verdict::Same if question.qualifier == Qualifier::RealButTiny => format!(
-            "{subject}: there is a difference, and it does not matter: {found} over {over} \
-             ({span}); up to {} was chosen to be ignored.",
-            amount_of(metric, question.margin)
-        ),
+        Verdict::Same if question.qualifier == Qualifier::RealButTiny => {
+            let found = format!("{found} over {over} ({span})");
+            format!("{subject}: {}", tiny("a difference", &found, metric, question.margin))
+        }
         Verdict::Same => {
             format!(
                 "{subject}: no difference that matters. If there is one it is at most {}{level}; \
@@ -300,6 +299,15 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
         Some(clause) => format!("{main} {clause}"),
         None => main,
     }
+}
+
+/// What is there and does not matter, of a difference or a change.
+pub(super) fn tiny(what: &str, found: &str, metric: Metric, margin: f64) -> String {
+    let ignored = amount_of(metric, margin);
+    format!(
+        "there is {what}, and it does not matter: {found}; up to {ignored} was chosen to be \
+         ignored."
+    )
 }
 
 /// What is hopeless for runs of this kind, and what is not. Of a share that was hardly seen the

@@ -74,6 +74,18 @@ fn a_change_of_one_family_is_dated_and_told_once() {
     }
 }
 
+/// Values alike say nothing of their noise, nor does what rounding leaves of their mean.
+#[test]
+fn a_family_without_any_scatter_is_not_known_to_have_stayed() {
+    let mut history = visits(later(0.0, 0.08));
+    for seen in history.iter_mut().flat_map(|visit| &mut visit.questions).flatten() {
+        seen.families.v4.value = 0.1;
+    }
+    let found = one(&history);
+    let of_v4 = found.amounts.families.v4;
+    assert_eq!((found.who, of_v4.moved), (Who::One(Family::V6), Moved::Unknown), "{of_v4:?}");
+}
+
 #[test]
 fn what_moves_both_alike_leaves_the_effect() {
     let found = one(&visits(later(0.08, 0.08)));

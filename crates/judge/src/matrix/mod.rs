@@ -59,6 +59,8 @@ pub struct Matrix {
 pub struct Cell {
     /// The verdict.
     pub verdict: Verdict,
+    /// The margin, of a difference that is there and lies within it.
+    pub within: Option<f64>,
     /// The effect on the scale of results and both ends of its 95 % range, an endless end none.
     pub effect: Option<[Option<f64>; 3]>,
     /// The run.
@@ -161,6 +163,7 @@ impl Matrix {
         self.metric.get_or_insert(answer.metric);
         self.cells.entry((from, to)).or_insert_with(|| Cell {
             verdict: if said.summary.valid { answer.verdict } else { Verdict::None },
+            within: answer.within.filter(|_| said.summary.valid),
             effect: answer.effect,
             run: said.run.clone(),
             began_unix_ns: said.began_unix_ns,

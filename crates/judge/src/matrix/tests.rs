@@ -17,6 +17,7 @@ fn answer(verdict: Verdict, effect: f64) -> Answer {
         cell: "rtt-tcp-64".to_owned(),
         metric: Metric::Rtt,
         verdict,
+        within: None,
         effect: Some([Some(effect), Some(effect - 0.01), Some(effect + 0.01)]),
         values: [None; 2],
         found: [None; 3],

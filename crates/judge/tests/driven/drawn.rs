@@ -1,8 +1,8 @@
-//! What a run says of the sizes of writes that its blocks drew, through the run of the program
-//! itself: that they were drawn, and whether the difference goes with them.
+//! What a run says of what its blocks drew, through the run of the program itself: that it was
+//! drawn, and whether the difference goes with it.
 
 use crate::support::{drive, end, noise};
-use v6gap_core::arm::PerArm;
+use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Measured, PerEnd, Received, Sent};
 use v6gap_core::plan::draft::{Levels, Measure};
@@ -10,7 +10,7 @@ use v6gap_core::plan::{Stop, check, preset};
 use v6gap_core::record::{Line, RunHeader};
 use v6gap_core::run::{Attempt, Observed};
 use v6gap_core::workload::{TcpBulk, Workload};
-use v6gap_judge::analysis::{Analysis, Anew, DrawnFact, Nuisance, analyse};
+use v6gap_judge::analysis::{Analysis, Anew, Choice, DrawnFact, Nuisance, Sensitivity, analyse};
 
 /// A run of throughput alone, in writes of that size where one is asked for.
 fn header(pairs: u32, write: Option<&str>, seed: u64) -> RunHeader {
@@ -26,6 +26,14 @@ fn header(pairs: u32, write: Option<&str>, seed: u64) -> RunHeader {
 
 /// What a world makes of a family and a size of writes: bit/s.
 type Rate = fn(Family, f64) -> f64;
+
+/// What a segment holds, in bytes.
+fn segment(family: Family) -> u32 {
+    match family {
+        Family::V4 => 1448,
+        Family::V6 => 1428,
+    }
+}
 
 fn bulk(workload: &Workload) -> &TcpBulk {
     match workload {
@@ -44,7 +52,11 @@ fn observed(header: &RunHeader, attempt: &Attempt<'_>, rate: Rate) -> PerArm<Obs
         let port = 30_000 + (attempt.seed() % 20_000) as u16;
         let client = Measured::Sent(Sent { packets: 9, ..Sent::default() });
         let received = Received { packets: 9, rate_bps, ..Received::default() };
-        let end = |measured| end(family, port, measured);
+        let end = |measured| {
+            let mut end = end(family, port, measured);
+            end.granted.mss = Some(segment(family));
+            end
+        };
         let ends = PerEnd { client: end(client), server: end(Measured::Received(received)) };
         Observed { ends: ends.into(), duration_ns: 1, ..Observed::default() }
     };
@@ -149,23 +161,51 @@ const PAIRS: u32 = 12;
 /// Runs of each kind.
 const RUNS: u64 = 200;
 
-fn found(rate: Rate) -> u64 {
+/// At half a segment of IPv6 left over it is 10 % faster than at none.
+const WAVES: Rate = |family, bytes| match family {
+    Family::V4 => 20e9,
+    Family::V6 => {
+        let segment = f64::from(segment(family));
+        20e9 * (1.1 - 0.1 * (2.0 * (bytes % segment) / segment - 1.0).abs())
+    }
+};
+
+/// What is known of a choice.
+fn of(analysis: &Analysis, to: Choice) -> Option<&Sensitivity> {
+    analysis.sensitivity.iter().find(|found| found.to == to)
+}
+
+/// Runs of so many pairs in which the difference depends on one of these.
+fn found(rate: Rate, pairs: u32, choices: &[Choice]) -> u64 {
     let depends = |seed: &u64| {
-        let (_, analysis) = measured(&header(PAIRS, None, *seed), rate);
-        assert_eq!(analysis.by_writes.len(), 1, "on a fast link it is always looked at");
-        analysis.by_writes[0].depends
+        let (_, analysis) = measured(&header(pairs, None, *seed), rate);
+        assert_eq!(analysis.sensitivity.len(), SIZED.len(), "on a fast link they are looked at");
+        choices.iter().any(|to| of(&analysis, *to).is_some_and(|found| found.depends))
     };
     (0..RUNS).filter(depends).count() as u64
 }
 
+/// All that goes with the size of writes.
+const SIZED: [Choice; 3] = [Choice::Writes, Choice::FirstSegments, Choice::SecondSegments];
+
 #[test]
 fn a_difference_that_goes_with_the_size_is_found() {
-    let count = found(GROWS);
+    let count = found(GROWS, PAIRS, &[Choice::Writes]);
+    println!("{count} of {RUNS}");
     assert!(count >= RUNS * 9 / 10, "{count} of {RUNS}");
     let (_, analysis) = measured(&header(48, None, 1), GROWS);
-    let [small, _, large] = analysis.by_writes[0].thirds;
-    assert!(small.effect < 0.02 && large.effect > 0.08, "{:?}", analysis.by_writes);
-    assert!(small.bytes[1] < large.bytes[0] && small.blocks == 16 && large.blocks == 16);
+    let by_writes = of(&analysis, Choice::Writes).unwrap();
+    let [small, large] = by_writes.extremes().unwrap();
+    assert!(small.range.high < 0.05 && large.range.low > 0.05, "{by_writes:?}");
+    assert!(small.chosen[1] < large.chosen[0] && small.draws == 16 && large.draws == 16);
+}
+
+/// No rank correlation sees it.
+#[test]
+fn a_difference_that_goes_with_whole_segments_is_found() {
+    let count = found(WAVES, 4 * PAIRS, &[Choice::SecondSegments]);
+    println!("{count} of {RUNS}");
+    assert!(count >= RUNS * 7 / 10, "{count} of {RUNS}");
 }
 
 /// Also where the size moves both families alike.
@@ -173,7 +213,8 @@ fn a_difference_that_goes_with_the_size_is_found() {
 fn without_such_a_difference_none_is_found_but_by_chance() {
     let both: Rate = |_, bytes| 20e9 * (bytes / 131_072.0).powf(0.3);
     for rate in [ALIKE, both] {
-        let count = found(rate);
+        let count = found(rate, PAIRS, &SIZED);
+        println!("{count} of {RUNS}");
         assert!(count <= RUNS / 20, "{count} of {RUNS}");
     }
 }
@@ -182,10 +223,34 @@ fn without_such_a_difference_none_is_found_but_by_chance() {
 fn where_the_line_sets_the_rate_nobody_looks() {
     let looked = |seed: &u64| {
         let (_, analysis) = measured(&header(PAIRS, None, *seed), |_, _| 94e6);
-        !analysis.by_writes.is_empty()
+        analysis.sensitivity.len() as u64
     };
-    let count = (0..RUNS).filter(looked).count() as u64;
-    assert!(count <= RUNS / 10, "{count} of {RUNS}");
+    let count: u64 = (0..RUNS).map(|seed| looked(&seed)).sum();
+    assert!(count <= RUNS * SIZED.len() as u64 / 10, "{count} of {RUNS}");
     let (_, fixed) = measured(&header(PAIRS, Some("50 kB"), 1), GROWS);
-    assert!(fixed.by_writes.is_empty(), "there is no size to go with");
+    assert!(fixed.sensitivity.is_empty(), "there is no size to go with");
+}
+
+/// A round draws the processors of its workers.
+#[test]
+fn a_difference_that_goes_with_the_processor_is_found() {
+    let of_step = |step: f64| {
+        let (mut lines, _) = measured(&header(24, Some("50 kB"), 7), ALIKE);
+        for line in &mut lines {
+            if let Line::Trial(trial) = line {
+                let number = trial.round % 3;
+                trial.ends.client.processor = Some(number);
+                let by = if trial.arm == Arm::B && number == 2 { step } else { 1.0 };
+                trial.values.values_mut().for_each(|value| *value *= by);
+            }
+        }
+        analyse(&lines).unwrap()
+    };
+    let analysis = of_step(1.2);
+    let found = of(&analysis, Choice::ClientProcessor).unwrap();
+    assert!(found.depends && found.parts.len() == 3, "{found:?}");
+    let [one, other] = found.extremes().unwrap();
+    assert!(other.chosen == [2.0; 2] && other.range.low > 0.1 && one.range.high < 0.1, "{found:?}");
+    assert!(of(&of_step(1.0), Choice::ClientProcessor).is_some_and(|found| !found.depends));
+    assert!(of(&analysis, Choice::ServerProcessor).is_none(), "nothing is known of it");
 }

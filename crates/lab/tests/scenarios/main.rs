@@ -106,7 +106,7 @@ fn a_family_that_fails_in_a_fifth_of_its_trials_is_worse() {
         for (family, verdict) in [(Family::V6, Verdict::Worse), (Family::V4, Verdict::Better)] {
             let found = refused(family);
             let failures = found.failures.as_ref().expect("failures");
-            assert_eq!(failures.verdict, verdict, "{seed}: {failures:?}");
+            assert_eq!(failures.counted.verdict, verdict, "{seed}: {failures:?}");
             let arm = found.run.plan.design.arms.arm_of(family);
             assert_eq!(*failures.failed.get(arm.other()), 0, "{seed}: {failures:?}");
             let share = *failures.failed.get(arm) as f64 / failures.blocks as f64;

@@ -150,6 +150,7 @@ mod tests {
             cell: "rtt-tcp-64".to_owned(),
             metric: Metric::Rtt,
             verdict: if times > 1.01 { Verdict::Worse } else { Verdict::Same },
+            within: None,
             effect: None,
             values: [None; 2],
             found: log.map(found),

@@ -1,7 +1,7 @@
 //! Changes as JSON: differences of ratios are relative (ratio − 1), values in SI units, and an end
 //! of a range that is not finite is null. Fields are only ever added.
 
-use super::{event as in_words, natural, sentences, suspects, value, visits_after};
+use super::{event as in_words, natural, sentences, suspects, told, value, visits_after};
 use serde_json::{Value, json};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
@@ -83,6 +83,7 @@ pub fn spell_json(path: &str, asked: &Asked, spell: &Spell, is_last: bool) -> Va
         "v4": mean(Family::V4),
         "v6": mean(Family::V6),
         "verdict": verdict(spell.verdict),
+        "within": told(asked, spell).within,
         "change": spell.change.as_ref().map(|change| change_json(path, asked, change)),
     })
 }

@@ -5,7 +5,7 @@ use super::drawing::{self, Frame, Ink, Panel, Stroke};
 use super::series::{self, hundredfold};
 use super::{Figure, Kind, Paint, Table};
 use crate::number::utc;
-use crate::words;
+use crate::words::Told;
 use v6gap_judge::analysis::Verdict;
 use v6gap_judge::analysis::compare::{Change, Comparison, Of, Row, Side, Standing};
 
@@ -101,7 +101,7 @@ fn draw(found: &Comparison, row: &Row, paint: Paint) -> Option<Figure> {
         height: HEIGHT,
         svg: drawn.svg,
         picture: drawn.picture,
-        table: table(&points),
+        table: table(row, &points),
         foot: "The difference of each run with its 95 % range, in the order of time, not to its \
                scale; the grey band is too small to matter. A dotted line stands where the answer \
                to “is it another difference than in A?” changes."
@@ -112,22 +112,22 @@ fn draw(found: &Comparison, row: &Row, paint: Paint) -> Option<Figure> {
     })
 }
 
-fn table(points: &[Point<'_>]) -> Table {
+fn table(row: &Row, points: &[Point<'_>]) -> Table {
     let heads = ["run", "began, UTC", "difference", "95 % range", "verdict", "against A"];
-    let row = |point: &Point<'_>| {
-        let Standing { text, range_text, verdict, .. } = point.standing;
+    let cells = |point: &Point<'_>| {
+        let Standing { text, range_text, .. } = point.standing;
         let (date, time) = utc(point.run.started_unix_ns);
         let against = point.change.map_or("–".to_owned(), |change| {
-            format!("{}: {}", words::verdict(change.verdict), change.text)
+            format!("{}: {}", Told::change(row, change).word(), change.text)
         });
         vec![
             point.run.letter.to_string(),
             format!("{date}, {time}"),
             text.clone(),
             range_text.clone(),
-            format!("{} {}", words::glyph(*verdict), words::verdict(*verdict)),
+            Told::standing(row, point.standing).marked(),
             against,
         ]
     };
-    Table { heads: heads.map(str::to_owned).to_vec(), rows: points.iter().map(row).collect() }
+    Table { heads: heads.map(str::to_owned).to_vec(), rows: points.iter().map(cells).collect() }
 }

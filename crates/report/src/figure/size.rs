@@ -284,7 +284,7 @@ fn table(analysis: &Analysis, group: &Group<'_>, unit: Unit) -> Table {
             q.text.clone(),
             if q.range_text.is_empty() { "–".to_owned() } else { q.range_text.clone() },
             words::predicted(q).unwrap_or_else(|| "–".to_owned()),
-            format!("{} {}", words::glyph(q.verdict), words::verdict(q.verdict)),
+            words::marked_answer(q),
         ]
     };
     Table { heads, rows: group.questions.iter().map(row).collect() }

@@ -5,9 +5,9 @@
 use super::drawing::{self, Canvas, Ink, Stroke};
 use super::series;
 use super::{Paint, Table, WIDTH};
-use crate::changes::{natural, spell_in_words};
+use crate::changes::{natural, spell_in_words, told};
 use crate::number::date;
-use crate::words;
+use crate::words::{self, Told};
 use v6gap_core::family::Family;
 use v6gap_core::unit::format_span;
 use v6gap_judge::analysis::Verdict;
@@ -73,12 +73,12 @@ pub fn strip(course: &Course<'_>) -> Option<Strip> {
     let axes = Axes::of(course)?;
     let asked = &course.spells.asked;
     let effect = words::effect(asked.metric, natural(asked.metric, last.means.effect.mean));
-    let (glyph, answer) = (words::glyph(last.verdict), words::verdict(last.verdict));
     let title = format!(
-        "{}, {}: over IPv6 {effect} since {} (UTC), {glyph} {answer}",
+        "{}, {}: over IPv6 {effect} since {} (UTC), {}",
         course.path,
         asked.label,
         date(last.from.unix_ns),
+        told(asked, last).marked(),
     );
     let table = table(course);
     let desc = described(course, &axes, &table);
@@ -200,7 +200,7 @@ fn draw(course: &Course<'_>, axes: &Axes) -> Canvas {
             canvas.stroke((left, 0.0), (left, HEIGHT), Ink::Text, 2.0, Stroke::Dotted);
         }
         let at = ((left + right) / 2.0, axes.y(own(spell.means.effect.mean)));
-        mark(&mut canvas, at, spell.verdict);
+        mark(&mut canvas, at, told(asked, spell));
     }
     canvas
 }
@@ -301,12 +301,21 @@ fn hatch(canvas: &mut Canvas, axes: &Axes, family: Family, since: u64, until: u6
     }
 }
 
-/// The shape of a verdict, as everywhere.
-fn mark(canvas: &mut Canvas, (x, y): (f64, f64), verdict: Verdict) {
+/// The shape of an answer, as everywhere.
+fn mark(canvas: &mut Canvas, (x, y): (f64, f64), told: Told) {
     const ROOM: f64 = 8.0;
+    /// A line that goes up and down, seen from its middle.
+    const WAVE: [(f64, f64); 4] = [(-6.0, 1.4), (-2.0, -1.4), (2.0, 1.4), (6.0, -1.4)];
     let (x, y) = (x.clamp(ROOM, WIDTH - ROOM), y.clamp(ROOM, HEIGHT - ROOM));
+    let verdict = told.verdict;
     match verdict {
         Verdict::Better | Verdict::Worse => canvas.triangle((x, y), verdict),
+        Verdict::Same if told.within.is_some() => {
+            for y in [y - 3.0, y + 3.0] {
+                let wave = WAVE.map(|(right, down)| (x + right, y + down));
+                canvas.line(&wave, Ink::Verdict(verdict), Stroke::Solid);
+            }
+        }
         Verdict::Same => {
             for y in [y - 2.5, y + 2.5] {
                 let ends = [(x - 6.0, y), (x + 6.0, y)];

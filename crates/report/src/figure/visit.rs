@@ -122,7 +122,7 @@ fn table(analysis: &Analysis, visits: &Visits<'_>, unit: Unit) -> Table {
             series::cell(q.values.b, unit),
             q.text.clone(),
             if q.range_text.is_empty() { "–".to_owned() } else { q.range_text.clone() },
-            format!("{} {}", words::glyph(q.verdict), words::verdict(q.verdict)),
+            words::marked_answer(q),
         ]
     };
     let all = visits.phases.iter().copied().chain(visits.first_byte);

@@ -388,7 +388,7 @@ fn table(analysis: &Analysis, grid: &Grid<'_>, unit: Unit) -> Table {
                 series::cell(q.values.b, unit),
                 q.text.clone(),
                 if q.range_text.is_empty() { "–".to_owned() } else { q.range_text.clone() },
-                format!("{} {}", words::glyph(q.verdict), words::verdict(q.verdict)),
+                words::marked_answer(q),
             ]);
         }
     }

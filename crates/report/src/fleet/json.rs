@@ -15,6 +15,7 @@ pub fn matrix_json(of: &Matrix) -> Value {
             "from": name(*from),
             "to": name(*to),
             "verdict": cell.verdict,
+            "within": cell.within,
             "effect": effect,
             "low": low,
             "high": high,

@@ -4,7 +4,7 @@
 use super::counted;
 use crate::number::count;
 use crate::text::Style;
-use crate::words;
+use crate::words::{self, Told};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::unit::format_span;
 use v6gap_judge::analysis::Verdict;
@@ -66,7 +66,7 @@ fn wide(of: &Matrix) -> String {
     let heads: Vec<String> = of.hosts.iter().map(|host| short(host.as_str())).collect();
     let text = |from: usize, to: usize| match of.cell(from, to) {
         _ if from == to => "·".to_owned(),
-        Some(cell) => in_words(cell),
+        Some(cell) => in_words(of, cell),
         None => String::new(),
     };
     let all = 0..of.hosts.len();
@@ -91,9 +91,10 @@ fn line(names: usize, head: &str, cells: &[String], widths: &[usize]) -> String 
 }
 
 /// A verdict with its difference; in brackets if it is stale.
-fn in_words(cell: &Cell) -> String {
+fn in_words(of: &Matrix, cell: &Cell) -> String {
+    let told = Told::path(of, cell).map(Told::marked);
     let text = match (cell.verdict, cell.effect) {
-        (Verdict::Same, _) => "= same".to_owned(),
+        (Verdict::Same, _) => told.unwrap_or_default(),
         (Verdict::None, _) | (_, None | Some([None, ..])) => words::glyph(cell.verdict).to_owned(),
         (Verdict::Better | Verdict::Worse | Verdict::CannotTell, Some([Some(effect), ..])) => {
             format!("{} {}", words::glyph(cell.verdict), words::sign(effect))
@@ -190,11 +191,21 @@ pub(crate) fn summed(of: &Matrix) -> Vec<String> {
             "Worse {}, better {}, same {}, can't tell {}, no verdict {}.",
             n(Verdict::Worse),
             n(Verdict::Better),
-            n(Verdict::Same),
+            n(Verdict::Same) + &tiny(of),
             n(Verdict::CannotTell),
             n(Verdict::None),
         ),
     ]
+}
+
+/// How many of those that are the same differ by what is there and does not matter: " (2 within
+/// the margin)"; nothing if none do.
+fn tiny(of: &Matrix) -> String {
+    let cells = of.cells.values().filter(|cell| !cell.stale && cell.within.is_some());
+    match cells.count() {
+        0 => String::new(),
+        n => format!(" ({n} within the margin)"),
+    }
 }
 
 /// How long ago, in one unit: "41 min".
@@ -271,6 +282,15 @@ rome/b  (? +2.1)  = same  ·
         assert_eq!(below[0], whole);
         assert_eq!(below[1], "Worse 1, better none, same 1, can't tell none, no verdict none.");
         assert_eq!(below[2], "The worse paths share nothing that others do not have, too.");
+    }
+
+    #[test]
+    fn what_is_there_and_does_not_matter_is_not_the_same() {
+        let mut of = small();
+        of.cells.get_mut(&(1, 2)).unwrap().within = Some(0.05);
+        let text = matrix(&of, &Style::default());
+        assert!(text.contains("≈ within 5 %") && !text.contains("= same"), "{text}");
+        assert!(text.contains(", same 1 (1 within the margin), can't tell"), "{text}");
     }
 
     #[test]

@@ -18,6 +18,7 @@ fn said(from: &str, to: &str, verdict: Verdict, effect: f64, age_min: u64) -> Sa
         cell: "rtt-tcp-64".to_owned(),
         metric: Metric::Rtt,
         verdict,
+        within: None,
         effect: Some([Some(effect), Some(effect - 0.003), Some(effect + 0.003)]),
         values: [None; 2],
         found: [None; 3],

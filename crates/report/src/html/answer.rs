@@ -3,7 +3,7 @@
 use super::strip::{self, Axis, Shown};
 use crate::number::shown;
 use crate::sentences::{any_run, blocks, checks, details, failures, headline};
-use crate::words;
+use crate::words::{self, Told};
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
@@ -94,7 +94,7 @@ fn row(analysis: &Analysis, q: &Question, axis: Axis) -> Markup {
                     @if !q.range_text.is_empty() { span.range { (range) } }
                 }
             }
-            td.verdict { (strip::answer_chip(q)) }
+            td.verdict { (strip::chip(Told::of(q))) }
         }
     }
 }
@@ -155,16 +155,19 @@ pub(super) fn boxes(analysis: &Analysis) -> Markup {
     }
 }
 
-/// What the values mean in daily use; only from what was measured, never beyond its sizes.
-fn notice(analysis: &Analysis) -> Vec<(String, PerArm<String>)> {
+/// What the values mean in daily use, each named with the answer that their range gives; only from
+/// what was measured, never beyond its sizes.
+fn notice(analysis: &Analysis) -> Vec<(Markup, PerArm<String>)> {
     if words::is_null(analysis) || !analysis.valid {
         return Vec::new();
     }
     let mut rows = Vec::new();
     let mut add = |q: Option<&Question>, what: String, time: fn(f64) -> f64| {
-        let values = q.and_then(|q| q.values.a.zip(q.values.b));
+        let Some(q) = q else { return };
+        let values = q.values.a.zip(q.values.b);
         if let Some((a, b)) = values.filter(|(a, b)| *a > 0.0 && *b > 0.0) {
-            rows.push((what, both(time(a), time(b))));
+            let named = html! { (what) " " (strip::chip(Told::of(q))) };
+            rows.push((named, both(time(a), time(b))));
         }
     };
     let of = |metric| analysis.questions.iter().filter(move |q: &&Question| q.metric == metric);

@@ -6,7 +6,7 @@ use crate::comparison::{self, Line};
 use crate::figure::{self, Figure, Paint, Table};
 use crate::sentences::comparison as said;
 use crate::studies::Rows;
-use crate::words;
+use crate::words::{self, Told};
 use maud::{Markup, html};
 use v6gap_core::arm::Arm;
 use v6gap_judge::analysis::Verdict;
@@ -118,7 +118,7 @@ fn row(line: &Line<'_>, change: &Change, place: usize, axis: Axis) -> Markup {
                     }
                 }
             }
-            td.verdict { (strip::chip(change.verdict)) }
+            td.verdict { (strip::chip(Told::change(line.row, change))) }
         }
     }
 }
@@ -141,38 +141,46 @@ fn heat(found: &Comparison, lines: &[Line<'_>]) -> Markup {
                 tbody { @for line in lines { tr {
                     th scope="row" { (line.label) ", " (line.named()) }
                     td { (line.values[0]) }
-                    @for change in &line.changes { (tinted(*change)) }
+                    @for change in &line.changes { (tinted(line, *change)) }
                 } } }
             }
         } }
     }
 }
 
-fn tinted(change: Option<&Change>) -> Markup {
+fn tinted(line: &Line<'_>, change: Option<&Change>) -> Markup {
     let Some(change) = change else { return html! { td { "–" } } };
-    let class = strip::class(change.verdict);
+    let (class, told) = (strip::class(change.verdict), Told::change(line.row, change));
+    let small = match told.within {
+        Some(_) => told.word(),
+        None => "too small to matter".to_owned(),
+    };
     html! {
         td class=(class) {
-            span aria-hidden="true" { (words::glyph(change.verdict)) } " "
+            span aria-hidden="true" { (told.glyph()) } " "
             @match (&change.effect, change.verdict) {
                 (None, _) => { "not compared" }
                 (_, Verdict::CannotTell) => { "can’t tell: " (change.text) }
-                (_, Verdict::Same) => { (change.text) ", too small to matter" }
+                (_, Verdict::Same) => { (change.text) ", " (small) }
                 _ => { (change.text) }
             }
         }
     }
 }
 
-/// "2 worse, 7 same".
+/// "2 worse, 6 same, 1 within the margin".
 fn tally(found: &Comparison) -> String {
-    let all = [Verdict::Worse, Verdict::Better, Verdict::Same, Verdict::CannotTell, Verdict::None];
-    let count = |verdict| found.changes().filter(|(_, c)| c.verdict == verdict).count();
-    let part = |verdict| match count(verdict) {
-        0 => None,
-        n => Some(format!("{n} {}", words::verdict(verdict))),
+    let all: Vec<Told> = found.changes().map(|(row, change)| Told::change(row, change)).collect();
+    let tiny = all.iter().filter(|told| told.within.is_some()).count();
+    let count = |verdict: Verdict| {
+        let plain = all.iter().filter(|told| told.within.is_none());
+        (plain.filter(|told| told.verdict == verdict).count(), words::verdict(verdict))
     };
-    all.into_iter().filter_map(part).collect::<Vec<_>>().join(", ")
+    let [worse, better, same] = [Verdict::Worse, Verdict::Better, Verdict::Same].map(count);
+    let [open, none] = [Verdict::CannotTell, Verdict::None].map(count);
+    let parts = [worse, better, same, (tiny, "within the margin"), open, none];
+    let part = |(n, word): (usize, &str)| (n > 0).then(|| format!("{n} {word}"));
+    parts.into_iter().filter_map(part).collect::<Vec<_>>().join(", ")
 }
 
 fn beside(figures: &[(usize, &Figure)]) -> Markup {

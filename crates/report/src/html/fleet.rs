@@ -6,7 +6,7 @@ use super::fleet_words::{difference, headline, told};
 use super::fleet_worst::worst_first;
 use crate::fleet::{is_by_hosts, said, summed, worst};
 use crate::number::count;
-use crate::words;
+use crate::words::{self, Told};
 use maud::{Markup, html};
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::metric::Metric;
@@ -47,15 +47,16 @@ pub fn matrix_fragment(of: &Matrix, links: &Links<'_>) -> Markup {
             @if !others.is_empty() { ul { @for line in others { li { (line.trim_start()) } } } }
         }
         @if by_hosts { (worst_first(of, links)) }
-        (legend())
+        (legend(of))
         @if by_hosts { (self::by_hosts(of, links)) }
         @else { (by_sites(&of.sites(), of.metric, links)) }
     }
 }
 
-fn legend() -> Markup {
+fn legend(of: &Matrix) -> Markup {
     let verdicts =
         [Verdict::Worse, Verdict::Better, Verdict::Same, Verdict::CannotTell, Verdict::None];
+    let nearly = of.cells.values().any(|cell| cell.within.is_some());
     html! {
         ul.legend.matrix {
             @for verdict in verdicts {
@@ -64,6 +65,7 @@ fn legend() -> Markup {
                     (words::verdict(verdict))
                 }
             }
+            @if nearly { li { i.same { (words::NEARLY) } "within the margin" } }
             li { i.stale { "=" } "stale" }
         }
     }
@@ -117,9 +119,10 @@ fn cell(
     let wide = if in_words { " wide" } else { "" };
     let class = format!("{}{stale}{wide}", class(found.verdict));
     let told = told(of, found);
+    let glyph = Told::path(of, found).map_or(words::glyph(found.verdict), Told::glyph);
     let text = match difference(found, of.metric).filter(|_| in_words) {
-        Some(difference) => format!("{} {difference}", words::glyph(found.verdict)),
-        None => words::glyph(found.verdict).to_owned(),
+        Some(difference) => format!("{glyph} {difference}"),
+        None => glyph.to_owned(),
     };
     let whole = format!("{host} to {other}: {told}");
     html! {
@@ -201,6 +204,18 @@ mod tests {
         assert!(page.contains("class=\"open stale wide\""), "{page}");
         assert!(page.contains("can't tell, +2.1 %, 41 min ago, stale"), "{page}");
         assert!(page.contains("▼ +8.9 %"), "{page}");
+        assert!(!page.contains('≈'), "{page}");
+    }
+
+    #[test]
+    fn what_is_there_and_does_not_matter_has_a_sign_of_its_own() {
+        let mut of = small();
+        of.cells.get_mut(&(1, 2)).unwrap().within = Some(0.05);
+        let page = matrix_fragment(&of, &Links::NONE).into_string();
+        let told = "title=\"rome/a to rome/b: within 5 %, +0.10 %, 10 min ago\"";
+        assert!(page.contains(told), "{page}");
+        assert!(page.contains("≈ +0.10 %"), "{page}");
+        assert!(page.contains("<i class=\"same\">≈</i>within the margin"), "{page}");
     }
 
     #[test]

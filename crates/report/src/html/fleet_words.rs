@@ -1,7 +1,7 @@
 //! What is said of a fleet and of a path in a few words.
 
 use crate::fleet::age;
-use crate::words;
+use crate::words::{self, Told};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_judge::analysis::Verdict;
 use v6gap_judge::matrix::{Cell, Matrix};
@@ -21,7 +21,8 @@ pub(super) fn headline(of: &Matrix) -> String {
 /// "worse, +8.9 %, 5 min ago".
 pub(super) fn told(of: &Matrix, cell: &Cell) -> String {
     let ago = age(of.now_unix_ns.saturating_sub(cell.began_unix_ns));
-    let mut said = vec![words::verdict(cell.verdict).to_owned()];
+    let word = Told::path(of, cell).map(Told::word);
+    let mut said = vec![word.unwrap_or_else(|| words::verdict(cell.verdict).to_owned())];
     said.extend(difference(cell, of.metric));
     said.push(format!("{ago} ago"));
     if cell.stale {
@@ -30,17 +31,17 @@ pub(super) fn told(of: &Matrix, cell: &Cell) -> String {
     said.join(", ")
 }
 
-/// "+8.9 %", of a verdict that has one.
+/// "+8.9 %", of an answer that has one.
 pub(super) fn difference(cell: &Cell, metric: Option<Metric>) -> Option<String> {
     let unit = match metric?.scale() {
         Scale::Ratio => "%",
         Scale::Difference => "points",
     };
-    match cell.verdict {
-        Verdict::Worse | Verdict::Better | Verdict::CannotTell => {
+    match (cell.verdict, cell.within) {
+        (Verdict::Worse | Verdict::Better | Verdict::CannotTell, _) | (_, Some(_)) => {
             let [effect, ..] = cell.effect?;
             Some(format!("{} {unit}", words::sign(effect?)))
         }
-        Verdict::Same | Verdict::None => None,
+        (Verdict::Same | Verdict::None, None) => None,
     }
 }

@@ -6,7 +6,7 @@ use crate::figure::{Figure, Kind, Table};
 use crate::resources;
 use crate::sentences;
 use crate::studies::{self, Rows};
-use crate::words;
+use crate::words::{self, Told};
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::family::Family;
 use v6gap_judge::analysis::sizes::SizeEffect;
@@ -176,8 +176,8 @@ fn costs(analysis: &Analysis) -> Option<Section> {
 fn sizes(analysis: &Analysis) -> Option<Section> {
     let found = &analysis.transfer_sizes;
     let row = |size: &SizeEffect| {
-        let verdict = words::verdict(size.verdict);
-        vec![size.label.clone(), size.text.clone(), size.range_text.clone(), verdict.to_owned()]
+        let answer = Told::size(size).word();
+        vec![size.label.clone(), size.text.clone(), size.range_text.clone(), answer]
     };
     let table = Table {
         heads: ["transfer", "largest against smallest", "95 % range", "verdict"]

@@ -2,12 +2,12 @@
 //!
 //! They are decoration for those who see: the same row says everything in words.
 
-use crate::words;
+use crate::words::{self, Told};
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::metric::Metric;
 use v6gap_core::unit::format_share;
 use v6gap_judge::analysis::compare::{Change, Row};
-use v6gap_judge::analysis::{Analysis, Effect, Qualifier, Question, Verdict};
+use v6gap_judge::analysis::{Analysis, Effect, Question, Verdict};
 
 const WIDTH: f64 = 300.0;
 const HEIGHT: f64 = 30.0;
@@ -190,14 +190,18 @@ pub(super) const fn class(verdict: Verdict) -> &'static str {
 }
 
 /// An answer as shape and word.
-pub(super) fn answer_chip(q: &Question) -> Markup {
-    let shape = if q.qualifier == Qualifier::RealButTiny { NEARLY } else { shape(q.verdict) };
-    worded_chip(q.verdict, shape, &words::answer(q))
-}
-
-/// A verdict as shape and word.
-pub(super) fn chip(verdict: Verdict) -> Markup {
-    worded_chip(verdict, shape(verdict), words::verdict(verdict))
+pub(super) fn chip(told: Told) -> Markup {
+    let shape = if told.within.is_some() { NEARLY } else { shape(told.verdict) };
+    let word = told.word();
+    let (first, rest) = word.split_at(1);
+    html! {
+        span class={ "chip " (class(told.verdict)) } {
+            svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" {
+                (PreEscaped(shape))
+            }
+            (first.to_uppercase()) (rest)
+        }
+    }
 }
 
 /// The shape of what is there and does not matter.
@@ -214,17 +218,5 @@ const fn shape(verdict: Verdict) -> &'static str {
              stroke-width=\"1.6\" stroke-dasharray=\"2.4 1.8\"/>"
         }
         Verdict::None => "<path d=\"M1 5h10v2H1z\" fill=\"currentColor\"/>",
-    }
-}
-
-fn worded_chip(verdict: Verdict, shape: &str, word: &str) -> Markup {
-    let (first, rest) = word.split_at(1);
-    html! {
-        span class={ "chip " (class(verdict)) } {
-            svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" {
-                (PreEscaped(shape))
-            }
-            (first.to_uppercase()) (rest)
-        }
     }
 }

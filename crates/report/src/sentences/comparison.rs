@@ -1,6 +1,6 @@
 //! What a comparison of runs says first: what changed from the reference to each other run.
 
-use crate::words::some_questions;
+use crate::words::{Told, some_questions};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_judge::analysis::Verdict;
 use v6gap_judge::analysis::compare::{Change, Comparison, FailureChange, Of, Row, Side};
@@ -43,23 +43,23 @@ fn fails(comparison: &Comparison, letter: char) -> Option<String> {
 fn failures(comparison: &Comparison) -> Vec<String> {
     let say = |found: &FailureChange| {
         let of = found.of.subject(&comparison.arm_names);
-        let [before, after] = found.shares.map(|share| format!("{:.0}", 100.0 * share));
+        let minus = |figure: String| figure.replace('-', "−");
+        // What is none has no sign.
+        let [before, after] =
+            found.shares.map(|share| minus(format!("{:.0}", 100.0 * share + 0.0)));
         let verdict = match found.verdict {
             Verdict::Worse => "worse: fails",
             Verdict::Better => "better: fails less often",
             _ => "can't tell",
         };
         let unit = if found.of.arm().is_some() { "blocks" } else { "rounds" };
+        let [low, high] =
+            [found.range.low, found.range.high].map(|end| minus(format!("{:+.0}", 100.0 * end)));
+        let FailureChange { blocks: [was, is], letter, caveat, .. } = found;
         format!(
-            "Failures, {of}: in {before} % of {} {unit} in A, in {after} % of {} in {}, {:+.0} to \
-             {:+.0} points: {verdict}.",
-            found.blocks[0],
-            found.blocks[1],
-            found.letter,
-            100.0 * found.range.low,
-            100.0 * found.range.high,
+            "Failures, {of}: in {before} % of {was} {unit} in A, in {after} % of {is} in {letter}, \
+             {low} to {high} points: {verdict}; {caveat}."
         )
-        .replace('-', "−")
     };
     comparison.failures.iter().map(say).collect()
 }
@@ -146,7 +146,11 @@ fn by_itself(letter: char, name: &str, found: &[(&Row, &Change)]) -> String {
         found.iter().filter(move |(_, change)| verdicts.contains(&change.verdict))
     };
     let changed: Vec<_> = is(&[Verdict::Better, Verdict::Worse]).collect();
-    let same = is(&[Verdict::Same]).count();
+    let same = is(&[Verdict::Same]).filter(|one| !is_tiny(one)).count();
+    let tiny = match found.iter().filter(|one| is_tiny(one)).count() {
+        0 => String::new(),
+        n => format!(", changed within the margin in {n}"),
+    };
     let of = found.len();
     if is(&[Verdict::None]).count() == of {
         return format!("{name} by itself, from A to {letter}: no verdict.");
@@ -154,7 +158,7 @@ fn by_itself(letter: char, name: &str, found: &[(&Row, &Change)]) -> String {
     let most = match (&changed[..], largest(&changed)) {
         ([], _) => {
             return format!(
-                "{name} by itself, from A to {letter}: same in {same} of {of} questions."
+                "{name} by itself, from A to {letter}: same in {same} of {of} questions{tiny}."
             );
         }
         (_, None) => "in which most cannot be told".to_owned(),
@@ -166,8 +170,13 @@ fn by_itself(letter: char, name: &str, found: &[(&Row, &Change)]) -> String {
     let changed = changed.len();
     format!(
         "{name} by itself, from A to {letter}: changed in {changed} of {of} questions, {most}; \
-         same in {same}."
+         same in {same}{tiny}."
     )
+}
+
+/// Whether it is there and lies within the margin.
+fn is_tiny((row, change): &(&Row, &Change)) -> bool {
+    Told::change(row, change).within.is_some()
 }
 
 /// The change that is most margins wide, if its range lies beyond those of all others.

@@ -5,7 +5,7 @@ use crate::words;
 use v6gap_core::arm::Arm;
 use v6gap_core::unit::significant;
 use v6gap_judge::analysis::discards::{Discards, Tipping};
-use v6gap_judge::analysis::{Analysis, Range, Verdict};
+use v6gap_judge::analysis::{Analysis, Counted, Range, Verdict};
 
 /// Answers of which the text says what would change them.
 const TIPPING_MAX: usize = 3;
@@ -13,21 +13,22 @@ const TIPPING_MAX: usize = 3;
 /// What was discarded by family, and whether that is alike; `None` if nothing was.
 pub(crate) fn discards(analysis: &Analysis) -> Option<String> {
     let found = analysis.discards.as_ref()?;
-    let Discards { blocks, alone, both, p, range, .. } = found;
+    let Discards { blocks, alone, both, counted, .. } = found;
+    let Counted { more, p, range, verdict, .. } = counted;
     let names = &analysis.arm_names;
     let of = |arm: Arm| format!("{} for {} alone", words::number(*alone.get(arm)), names.get(arm));
     let Range { low, high } = range;
     let [low, high] = [100.0 * low, 100.0 * high].map(|x| format!("{x:.0}"));
-    let so = match found.verdict {
+    let so = match verdict {
         Verdict::Worse => format!("{} was discarded more often", names.b),
         Verdict::Better => format!("{} was discarded more often", names.a),
         _ if alone.a + alone.b == 0 => "neither family was discarded more often".to_owned(),
         _ => "whether one family was discarded more often cannot be told".to_owned(),
     };
-    let test = match alone.a + alone.b {
+    let test = match more.a + more.b {
         0 => String::new(),
         _ => format!(
-            " ({} {low} – {high} % of those of one family, {})",
+            " ({} {low} – {high} % of the rounds in which one family lost more, {})",
             names.b,
             words::p_value(*p)
         ),

@@ -1,8 +1,8 @@
-//! What failed, and whether one family fails more often, in sentences.
+//! What failed or was lost, and whether that is so more often over one family, in sentences.
 
 use crate::words::{self, p_value};
 use v6gap_core::arm::{Arm, PerArm};
-use v6gap_judge::analysis::{Analysis, Failures, Verdict};
+use v6gap_judge::analysis::{Analysis, Exchanges, Failures, Verdict};
 
 /// That one family fails more often than the other, or in every attempt at some questions, if that
 /// is known: it belongs to the answer.
@@ -26,9 +26,9 @@ fn always(analysis: &Analysis) -> Option<String> {
 }
 
 fn more_often(analysis: &Analysis) -> Option<String> {
-    let Failures { verdict, .. } = analysis.failures.as_ref()?;
+    let Failures { counted, .. } = analysis.failures.as_ref()?;
     let names = &analysis.arm_names;
-    let (more, less) = match verdict {
+    let (more, less) = match counted.verdict {
         Verdict::Worse => (&names.b, &names.a),
         Verdict::Better => (&names.a, &names.b),
         _ => return None,
@@ -36,31 +36,72 @@ fn more_often(analysis: &Analysis) -> Option<String> {
     Some(format!("{more} fails more often than {less} on this path."))
 }
 
-/// What failed, with the verdict on it; `None` if nothing did.
+/// What failed and what was lost, each with the verdict on it; `None` if nothing was.
 pub fn failures(analysis: &Analysis) -> Option<String> {
     let found = analysis.failures.as_ref()?;
+    let names = &analysis.arm_names;
+    let lost = found.exchanges.as_ref().map(|exchanges| lost(exchanges, names));
+    let said: Vec<String> = failed(found, names).into_iter().chain(lost).collect();
+    Some(said.join(" "))
+}
+
+/// Over which arm exchanges of datagrams were lost in more rounds, if that can be told.
+fn lost(exchanges: &Exchanges, names: &PerArm<String>) -> String {
+    let Exchanges { lost, counted } = exchanges;
+    let rounds = counted.rounds;
+    let of = |arm: Arm| share_of(*lost.get(arm));
+    let p = p_value(counted.p);
+    let arm = match counted.verdict {
+        Verdict::Worse => Arm::B,
+        Verdict::Better => Arm::A,
+        Verdict::Same | Verdict::CannotTell | Verdict::None => {
+            let share = |arm: Arm| format!("{} over {}", of(arm), names.get(arm));
+            let [first, second] = Arm::BOTH.map(share);
+            return format!(
+                "Lost exchanges: {first}, {second}. Verdict: can't tell over which more are lost \
+                 ({p})."
+            );
+        }
+    };
+    let in_rounds = |arm: Arm| words::number(*counted.more.get(arm));
+    let (own, other) = (in_rounds(arm), in_rounds(arm.other()));
+    format!(
+        "Exchanges are lost more often over {}: {} against {}, more in {own} of {rounds} rounds \
+         and fewer in {other} ({p}).",
+        names.get(arm),
+        of(arm),
+        of(arm.other())
+    )
+}
+
+fn share_of((part, all): (u64, u64)) -> String {
+    format!("{part} of {all}")
+}
+
+/// What failed of attempts and connections, with the verdict on it.
+fn failed(found: &Failures, names: &PerArm<String>) -> Option<String> {
     let neither = match found.attempts_of_neither {
         0 => String::new(),
         1 => " 1 attempt failed for which neither family stands alone.".to_owned(),
         n => format!(" {n} attempts failed for which neither family stands alone."),
     };
-    if found.verdict == Verdict::None {
-        return Some(format!("Failures:{neither}"));
+    let Failures { blocks, failed, connections, counted, .. } = found;
+    if counted.verdict == Verdict::None {
+        return (!neither.is_empty()).then(|| format!("Failures:{neither}"));
     }
-    let names = &analysis.arm_names;
-    let Failures { blocks, failed, connections, .. } = found;
     let share = |arm: Arm| format!("{} in {}", names.get(arm), words::number(*failed.get(arm)));
     let [first, second] = Arm::BOTH.map(share);
-    let opened = |PerArm { a, b }: &PerArm<(u64, u64)>| {
-        let of = |(lost, of): (u64, u64)| format!("{lost} of {of}");
-        ((a.0, b.0) != (0, 0))
-            .then(|| format!(" Connections that failed: {} and {}.", of(*a), of(*b)))
+    let opened = match connections {
+        PerArm { a: (0, _), b: (0, _) } => String::new(),
+        PerArm { a, b } => {
+            format!(" Connections that failed: {} and {}.", share_of(*a), share_of(*b))
+        }
     };
-    let opened = opened(connections).unwrap_or_default();
-    let verdict = match found.verdict {
-        Verdict::Worse => format!("worse: fails ({})", p_value(found.p)),
-        Verdict::Better => format!("better: fails less often ({})", p_value(found.p)),
-        _ => format!("can't tell which fails more often ({})", p_value(found.p)),
+    let p = p_value(counted.p);
+    let verdict = match counted.verdict {
+        Verdict::Worse => format!("worse: fails ({p})"),
+        Verdict::Better => format!("better: fails less often ({p})"),
+        _ => format!("can't tell which fails more often ({p})"),
     };
     Some(format!(
         "Failures: {first}, {second} of {blocks} blocks.{opened}{neither} Verdict: {verdict}."

@@ -12,8 +12,8 @@ mod failures;
 mod headline;
 mod levels;
 mod races;
+pub(crate) mod sensitivity;
 mod way;
-pub(crate) mod writes;
 
 pub(crate) use any_run::any_run;
 pub(crate) use blocks::{blocks, far};
@@ -30,5 +30,5 @@ use v6gap_judge::analysis::Analysis;
 
 /// What may lie behind differences, each once, with the command that tests it.
 pub(crate) fn suspects(analysis: &Analysis) -> Vec<String> {
-    words::suspects(analysis).into_iter().chain(writes::depending(analysis)).collect()
+    words::suspects(analysis).into_iter().chain(sensitivity::depending(analysis)).collect()
 }

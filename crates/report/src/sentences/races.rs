@@ -1,13 +1,15 @@
 //! Which family programs choose that try both, in sentences.
 
 use v6gap_core::workload::Workload;
-use v6gap_judge::analysis::{Analysis, Race, places};
+use v6gap_judge::analysis::words::counted;
+use v6gap_judge::analysis::{Analysis, Race, Range, places};
 use v6gap_judge::eyeballs::Policy;
 
 const NS_PER_MS: f64 = 1e6;
 const NS_PER_S: f64 = 1e9;
 
-/// What programs that wait for both answers have it later than others is said from here on, in ns.
+/// What programs that wait for both answers have it later than others is said from here on, in ns,
+/// between the nearer ends of both ranges.
 const LATER_NS: f64 = 1e6;
 
 /// What a policy is called.
@@ -22,8 +24,9 @@ const fn name(policy: Policy) -> &'static str {
     }
 }
 
-/// Who chooses which family, what the choice of RFC 8305 costs, and what waiting costs if that is
-/// more; of several pairs of addresses at the first alone.
+/// Who would have chosen which family in how many visits, what the choice of RFC 8305 costs, and
+/// what waiting costs if that is known to be more; of several pairs of addresses at the first
+/// alone.
 pub fn races(analysis: &Analysis) -> Option<String> {
     let all = &analysis.races;
     let usual = all.iter().find(|race| race.policy == Policy::Rfc8305)?;
@@ -38,25 +41,23 @@ pub fn races(analysis: &Analysis) -> Option<String> {
     let by = |(chosen, names): &(String, Vec<&str>)| format!("{chosen} by {}", names.join(", "));
     let choices: Vec<String> = choices.iter().map(by).collect();
     let waiting = all.iter().find(|race| race.policy == Policy::OneAfterTheOther);
-    let waiting = waiting.filter(|race| race.stands_later_ns > usual.stands_later_ns + LATER_NS);
+    let most_ns = usual.stands_later_range_ns.high + LATER_NS;
+    let waiting = waiting.filter(|race| race.stands_later_range_ns.low > most_ns);
     let waiting = waiting.map(|race| {
-        let later = later(race.stands_later_ns);
+        let stands = told("it stands", "", Later::stands(race));
         format!(
-            " Where programs wait for both answers and try one family after the other it stands \
-             {later}."
+            " Where programs wait for both answers and try one family after the other {stands}."
         )
     });
-    let first_byte = (!connects_alone(analysis)).then(|| {
-        let later = later(usual.first_byte_later_ns);
-        format!(", and the first byte comes {later}")
-    });
+    let first_byte = (!connects_alone(analysis))
+        .then(|| format!(", and {}", told("the first byte comes", "", Later::first_byte(usual))));
     let alone = places::first(&analysis.run);
     let alone = alone.map(|pair| format!(" That is reckoned from visits to {pair} alone."));
     Some(format!(
-        "Programs that try both families (Happy Eyeballs) would choose {}. By RFC 8305 their \
-         connection stands {} than over IPv4 alone{}.{}{}",
+        "Programs that try both families (Happy Eyeballs) would have chosen {}. By RFC 8305 \
+         {}{}.{}{}",
         choices.join("; "),
-        later(usual.stands_later_ns),
+        told("their connection stands", " than over IPv4 alone", Later::stands(usual)),
         first_byte.unwrap_or_default(),
         waiting.unwrap_or_default(),
         alone.unwrap_or_default(),
@@ -84,21 +85,62 @@ pub fn fallbacks(alone_ns: u64, by: &[(Policy, u64)]) -> String {
 
 fn choice(race: &Race) -> String {
     match race.v6 {
-        0 => "IPv4 every time".to_owned(),
-        all if all == race.pairs => "IPv6 every time".to_owned(),
+        0 => format!("IPv4 in {0} of {0} visits", race.pairs),
         some => format!("IPv6 in {some} of {} visits", race.pairs),
     }
 }
 
-fn later(ns: f64) -> String {
-    let word = if ns < 0.0 { "sooner" } else { "later" };
-    format!("{} {word}", time(ns.abs()))
+/// How much later something is: the median of so many pairs of visits and its 95 % range, in ns.
+#[derive(Debug, Clone, Copy)]
+struct Later {
+    pairs: usize,
+    median_ns: f64,
+    range_ns: Range,
+}
+
+impl Later {
+    const fn stands(race: &Race) -> Self {
+        let (median_ns, range_ns) = (race.stands_later_ns, race.stands_later_range_ns);
+        Later { pairs: race.pairs, median_ns, range_ns }
+    }
+
+    const fn first_byte(race: &Race) -> Self {
+        let (median_ns, range_ns) = (race.first_byte_later_ns, race.first_byte_later_range_ns);
+        Later { pairs: race.pairs, median_ns, range_ns }
+    }
+
+    /// "95 %: 2.9 ms to 3.5 ms", "95 %: 0.4 ms sooner to 3.1 ms later", with ends rounded outwards.
+    fn range(&self) -> String {
+        let Range { low, high } = self.range_ns;
+        if !(low.is_finite() && high.is_finite()) {
+            return format!("too few: {}", counted(self.pairs, "visit"));
+        }
+        let (near, far) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
+        if low < 0.0 && high > 0.0 {
+            let [low, high] = [-low, high].map(|end| rounded(end, f64::ceil));
+            return format!("95 %: {low} sooner to {high} later");
+        }
+        format!("95 %: {} to {}", rounded(near, f64::floor), rounded(far, f64::ceil))
+    }
+}
+
+/// "it stands 3.2 ms later (95 %: 2.9 ms to 3.5 ms)", or, where the range holds 0, "whether it
+/// stands sooner or later cannot be told (…)"; `than` follows on what is later.
+fn told(what: &str, than: &str, later: Later) -> String {
+    let (Range { low, high }, range) = (later.range_ns, later.range());
+    if low <= 0.0 && high >= 0.0 {
+        return format!("whether {what} sooner or later{than} cannot be told ({range})");
+    }
+    let word = if low > 0.0 { "later" } else { "sooner" };
+    format!("{what} {} {word}{than} ({range})", time(later.median_ns.abs()))
 }
 
 fn time(ns: f64) -> String {
-    if ns < NS_PER_S {
-        format!("{:.1} ms", ns / NS_PER_MS)
-    } else {
-        format!("{:.1} s", ns / NS_PER_S)
-    }
+    rounded(ns, f64::round)
+}
+
+/// A time in ns, at least 0, to a tenth of ms, or of s from there on, as `round` has it.
+fn rounded(ns: f64, round: fn(f64) -> f64) -> String {
+    let (unit_ns, unit) = if ns < NS_PER_S { (NS_PER_MS, "ms") } else { (NS_PER_S, "s") };
+    format!("{:.1} {unit}", round(ns / (unit_ns / 10.0)) / 10.0)
 }

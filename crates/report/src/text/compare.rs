@@ -5,7 +5,7 @@ use super::style::{Style, Tone};
 use super::{grid, say, study};
 use crate::comparison::{self, Line};
 use crate::sentences::comparison as said;
-use crate::words;
+use crate::words::{self, Told};
 use v6gap_core::arm::Arm;
 use v6gap_judge::analysis::Verdict;
 use v6gap_judge::analysis::compare::{Comparison, Of};
@@ -109,7 +109,7 @@ fn of_two(line: &Line<'_>, style: &Style) -> Vec<Cell> {
         (Verdict::CannotTell, _) => cells.push(Cell { span: 2, ..cell(&change.text, tone) }),
         _ => cells.extend([cell(&change.text, tone), cell(range, Tone::Plain)]),
     }
-    cells.push(cell(&comparison::verdict(change), tone));
+    cells.push(cell(&Told::change(line.row, change).marked(), tone));
     cells
 }
 
@@ -118,16 +118,16 @@ fn of_more(line: &Line<'_>, style: &Style) -> Vec<Cell> {
     let mut cells = vec![cell(&label(line), tone(line.of)), cell(&line.values[0], tone(line.of))];
     for change in &line.changes {
         let tone = change.map_or(Tone::Plain, |change| Tone::Verdict(change.verdict));
-        let glyph = change.map_or("", |change| words::glyph(change.verdict));
-        cells.push(cell(&format!("{glyph} {}", words::in_one(*change)), tone));
+        let glyph = change.map_or("", |change| Told::change(line.row, change).glyph());
+        cells.push(cell(&format!("{glyph} {}", words::in_one(line.row, *change)), tone));
     }
     cells
 }
 
 /// Each change as a sentence.
 fn sentences(found: &Comparison, style: &Style, out: &mut String) {
-    for (_, change) in found.changes() {
-        let verdict = words::verdict(change.verdict);
+    for (row, change) in found.changes() {
+        let verdict = Told::change(row, change).word();
         say(style, out, &format!("{} Verdict: {verdict}.", change.sentence));
     }
 }

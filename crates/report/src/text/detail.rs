@@ -7,7 +7,7 @@ use crate::beside;
 use crate::loads::loads;
 use crate::resources;
 use crate::searches::searches;
-use crate::sentences::{self, writes};
+use crate::sentences::{self, sensitivity};
 use crate::sockets::sockets;
 use crate::transfers::transfers;
 use crate::words;
@@ -33,7 +33,7 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
     granted(lines, style, out);
     costs(analysis, style, out);
     sizes(analysis, style, out);
-    for text in writes::open(analysis) {
+    for text in sensitivity::open(analysis) {
         super::say(style, out, &text);
     }
     resources(analysis, true, style, out);

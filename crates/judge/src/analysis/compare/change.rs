@@ -128,7 +128,9 @@ fn row(o: &Open<'_>) -> Row {
         asked.map(|q| Standing {
             values: q.values,
             effect: q.effect.clone(),
+            margin: q.margin,
             verdict: q.verdict,
+            qualifier: q.qualifier,
             text: q.text.clone(),
             range_text: q.range_text.clone(),
         })

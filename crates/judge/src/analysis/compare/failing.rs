@@ -1,10 +1,13 @@
-//! Whether a family fails more often in one run than in another. Runs fail alike only if they ask
-//! alike, so those with the same cells are compared.
+//! Whether failures differ from one run to another. Runs fail alike only if they ask alike, so
+//! those with the same cells are compared. What differs from run to run by itself meets both
+//! families alike far more often than one of them, and how much that is of failures no stored run
+//! tells: of a family by itself there are figures and no verdict (docs/method.md section D.7).
 
-use super::{Compared, Of, letter};
+use super::{Compared, Of, letter, words};
 use crate::analysis::verdict::ALPHA;
 use crate::analysis::{Analysis, Failures, Range, Verdict};
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::arm::PerArm;
@@ -24,8 +27,10 @@ pub struct FailureChange {
     pub blocks: [usize; 2],
     /// 95 % range of the change.
     pub range: Range,
-    /// Worse if its range lies above 0, better if it lies below.
+    /// Worse if its range lies above 0, better if it lies below; never of a family by itself.
     pub verdict: Verdict,
+    /// What is not known of it, in words: why a family by itself has no such verdict.
+    pub caveat: String,
 }
 
 /// The failures of one run.
@@ -48,7 +53,7 @@ impl<'a> Side<'a> {
             rounds.extend(question.pairs.iter().map(|pair| (question.cell.as_str(), pair.round)));
         }
         let blocks = failures.map_or_else(|| cells.values().sum(), |found| found.blocks);
-        let rounds = failures.map_or(rounds.len(), |found| found.rounds);
+        let rounds = failures.map_or(rounds.len(), |found| found.counted.rounds);
         Side { blocks, rounds, failures }
     }
 
@@ -76,7 +81,7 @@ impl<'a> Side<'a> {
     /// The shares that what is asked for is the sum of.
     fn failed(&self, of: Of, adds: bool) -> Vec<Share> {
         let Some(arm) = of.arm() else {
-            let more = PerArm::from_fn(|arm| self.count(|found| *found.more.get(arm)));
+            let more = PerArm::from_fn(|arm| self.count(|found| *found.counted.more.get(arm)));
             return alloc::vec![self.share(more.b, of, adds), self.share(more.a, of, !adds)];
         };
         alloc::vec![self.share(self.count(|found| *found.failed.get(arm)), of, adds)]
@@ -98,7 +103,9 @@ pub(super) fn changes(compared: &[Compared<'_>]) -> Vec<FailureChange> {
     let Some((first, others)) = compared.split_first() else { return Vec::new() };
     let mut changes = Vec::new();
     for (place, run) in others.iter().enumerate() {
-        let any = [first, run].iter().any(|run| run.analysis.failures.is_some());
+        let failed =
+            |run: &Compared<'_>| run.analysis.failures.as_ref().is_some_and(Failures::any_failed);
+        let any = failed(first) || failed(run);
         if any && cells(first) == cells(run) {
             let sides = [first, run].map(|run| Side::of(run.analysis));
             changes.extend(Of::ALL.map(|of| change(letter(place + 1), of, &sides)));
@@ -119,35 +126,41 @@ fn change(letter: char, of: Of, sides: &[Side<'_>; 2]) -> FailureChange {
     let centre = after - before;
     let range =
         Range { low: centre - reach(|part| part.below), high: centre + reach(|part| part.above) };
-    let verdict = match range {
-        Range { low, .. } if low > 0.0 => Verdict::Worse,
-        Range { high, .. } if high < 0.0 => Verdict::Better,
-        Range { .. } => Verdict::CannotTell,
+    let verdict = match (of, range) {
+        (Of::Difference, Range { low, .. }) if low > 0.0 => Verdict::Worse,
+        (Of::Difference, Range { high, .. }) if high < 0.0 => Verdict::Better,
+        (Of::Difference | Of::First | Of::Second, Range { .. }) => Verdict::CannotTell,
     };
     let blocks = sides.each_ref().map(|side| side.all(of));
-    FailureChange { letter, of, shares: [before, after], blocks, range, verdict }
+    let caveat = words::unknown_scatter_of_failures(of);
+    FailureChange { letter, of, shares: [before, after], blocks, range, verdict, caveat }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Counted;
 
     fn failed(v4: usize, v6: usize) -> Failures {
         let of = PerArm { a: v4, b: v6 };
         Failures {
             blocks: 80,
-            rounds: 40,
             failed: of,
-            more: of,
+            counted: Counted {
+                rounds: 40,
+                more: of,
+                p: 1.0,
+                range: Range { low: 0.0, high: 1.0 },
+                verdict: Verdict::CannotTell,
+            },
             attempts: of,
             attempts_of_neither: 0,
             connections: PerArm { a: (0, 0), b: (0, 0) },
-            p: 1.0,
-            range: Range { low: 0.0, high: 1.0 },
-            verdict: Verdict::CannotTell,
+            exchanges: None,
         }
     }
 
+    /// Against the other family; by itself it has its figures, since runs may scatter.
     #[test]
     fn a_family_that_begins_to_fail_is_worse_and_one_that_ceases_better() {
         let (none, some, few) = (failed(0, 0), failed(0, 17), failed(0, 3));
@@ -155,12 +168,14 @@ mod tests {
         let judged = |before, after| {
             Of::ALL.map(|of| change('B', of, &[side(before), side(after)])).map(|c| c.verdict)
         };
-        let (open, worse) = (Verdict::CannotTell, Verdict::Worse);
-        assert_eq!(judged(None, Some(&some)), [worse, open, worse]);
-        assert_eq!(judged(Some(&some), Some(&none))[2], Verdict::Better);
+        let open = Verdict::CannotTell;
+        assert_eq!(judged(None, Some(&some)), [Verdict::Worse, open, open]);
+        assert_eq!(judged(Some(&some), Some(&none)), [Verdict::Better, open, open]);
         assert_eq!(judged(Some(&none), Some(&few)), [open; 3]);
         let found = change('B', Of::Second, &[side(None), side(Some(&some))]);
         assert!(found.range.low > 0.0 && found.range.high < 0.4, "{found:?}");
+        let unknown = "how much failures of a family by itself scatter from run to run";
+        assert_eq!(found.caveat, alloc::format!("{unknown} is not known"));
         // A round of a cell has several blocks, and those of one family are counted by themselves.
         assert_eq!((found.blocks, found.shares), ([80; 2], [0.0, 17.0 / 80.0]));
         let found = change('B', Of::Difference, &[side(None), side(Some(&some))]);

@@ -105,8 +105,12 @@ pub struct Standing {
     pub values: PerArm<Option<f64>>,
     /// The difference of the arms.
     pub effect: Option<Effect>,
+    /// The run's own margin.
+    pub margin: f64,
     /// The run's own verdict on it.
     pub verdict: Verdict,
+    /// How strong it is.
+    pub qualifier: Qualifier,
     /// The difference in words.
     pub text: String,
     /// Range of the value in words.

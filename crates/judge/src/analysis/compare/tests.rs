@@ -161,6 +161,24 @@ fn a_change_of_one_family_is_found_there_and_nowhere_else() {
     }
 }
 
+/// A change that is there and lies within the margin is not called none.
+#[test]
+fn a_change_within_the_margin_is_told_apart_from_none() {
+    // A half of the margin of round trips, over UDP and IPv6.
+    let barely = |cell: &Cell, family: Family| 1.0 + (slower(cell, family) - 1.0) / 8.0;
+    let truth = Truth { factor: barely, ..EVEN };
+    let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &truth)];
+    let found = compare(&compared(&runs)).unwrap();
+    let one = change(&found, "rtt-udp-64", Metric::Rtt, Of::Difference);
+    assert_eq!((one.verdict, one.qualifier), (Verdict::Same, Qualifier::RealButTiny), "{one:?}");
+    let said = "IPv6 against IPv4: there is a change, and it does not matter: 2.";
+    assert!(one.sentence.contains(said), "{}", one.sentence);
+    assert!(one.sentence.contains(" % longer in B than in A ("), "{}", one.sentence);
+    let none = change(&found, "rtt-tcp-64", Metric::Rtt, Of::Difference);
+    assert_eq!((none.verdict, none.qualifier), (Verdict::Same, Qualifier::Plain), "{none:?}");
+    assert!(none.sentence.contains("no change that matters"), "{}", none.sentence);
+}
+
 #[test]
 fn what_changes_both_alike_leaves_the_difference() {
     let truth = Truth { factor: all_slower, ..EVEN };

@@ -3,7 +3,7 @@
 use super::{Change, Of};
 use crate::analysis::alike::RUNS_MIN;
 use crate::analysis::words::{
-    amount_of, amount_within, counted, most, range_in_words, span_in_words,
+    amount_of, amount_within, counted, most, range_in_words, span_in_words, tiny,
 };
 use crate::analysis::{Qualifier, Question, Verdict};
 use alloc::format;
@@ -38,6 +38,10 @@ pub(super) fn fill(
     let ignored = amount_of(q.metric, margin);
     change.sentence = match change.verdict {
         Verdict::None => unanswered,
+        Verdict::Same if change.qualifier == Qualifier::RealButTiny => {
+            let found = format!("{estimate} in {letter} than in A ({span})");
+            format!("{about}: {}", tiny("a change", &found, q.metric, margin))
+        }
         Verdict::Same => format!(
             "{about}: no change that matters from A to {letter}. If there is one it is at most \
              {}; up to {ignored} was chosen to be ignored.",
@@ -58,10 +62,22 @@ pub(super) fn fill(
 
 /// Said where too few runs are like either of the two: what is not known, and what would tell it.
 pub(super) fn unknown_scatter(of: Of, letter: char, found: usize) -> String {
-    let what = match of {
+    let unknown = unknown(match of {
         Of::Difference => "differences scatter",
         Of::First | Of::Second => "a family by itself scatters",
-    };
+    });
     let runs = counted(RUNS_MIN.saturating_sub(found).max(1), "more run");
-    format!("how much {what} from run to run is not known; {runs} like {letter} would tell")
+    format!("{unknown}; {runs} like {letter} would tell")
+}
+
+/// The same of failures: stored runs do not tell it.
+pub(super) fn unknown_scatter_of_failures(of: Of) -> String {
+    unknown(match of {
+        Of::Difference => "differences of failures scatter",
+        Of::First | Of::Second => "failures of a family by itself scatter",
+    })
+}
+
+fn unknown(what: &str) -> String {
+    format!("how much {what} from run to run is not known")
 }
