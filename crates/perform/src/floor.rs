@@ -19,7 +19,6 @@ use v6gap_core::metric::Metric;
 use v6gap_core::observation::Lateness;
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::estimate::estimate;
-use v6gap_core::plan::fit;
 use v6gap_core::record::{Ending, Host, Line, RunId};
 use v6gap_core::run::{Event, Machine};
 use v6gap_core::workload::{HOSTS_NS, Path};
@@ -99,9 +98,10 @@ pub fn meet(
     let processors = placement::usual(processor);
     let opened = Session::open_in_turn(&plan, target, access, processors, turn, watch, stop)?;
     let Some(mut session) = opened else { return Ok(None) };
-    let round_trip_ns = path::check(&plan, &mut session)?;
-    let (plan, _) = plan.fitted(fit::path_of(round_trip_ns)).keeping_to(&session.client.limits);
+    let path = path::check(&plan, &mut session)?;
+    let (plan, _) = plan.fitted(path).keeping_to(&session.client.limits);
     let far = session.connection.opened().welcome.host.clone();
+    let round_trip_ns = path.round_trip_ns as u64;
     let mut met = Met { far, round_trip_ns, floor: None, stopped: false };
     if let Some(time_ns) = time_ns {
         let mut noises = Vec::new();
@@ -160,9 +160,7 @@ fn usual_runs(usual: Vec<(u64, Plan)>, noises: &[Noise], round_trip_ns: u64) -> 
     let rate_bps = rates.min_by(f64::total_cmp).unwrap_or(Path::USUAL.rate_bps);
     // What was measured holds the work of the hosts.
     let round_trip_ns = (round_trip_ns as f64 - HOSTS_NS).max(0.0);
-    let pairs = |plan: Plan| {
-        let plan = plan.fitted(fit::path_of(round_trip_ns as u64));
-        estimate(&plan, Path { rate_bps, round_trip_ns }).rounds
-    };
+    let path = Path { rate_bps, round_trip_ns };
+    let pairs = |plan: Plan| estimate(&plan.fitted(path), path).rounds;
     usual.into_iter().map(|(time_ns, plan)| (time_ns, pairs(plan))).collect()
 }

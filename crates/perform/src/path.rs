@@ -6,8 +6,8 @@ use crate::trouble::Trouble;
 use v6gap_core::arm::{PerArm, TurnOrder};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
-use v6gap_core::plan::Plan;
-use v6gap_core::workload::{Cell, Echo, Transport, Wait, Workload};
+use v6gap_core::plan::{Plan, fit};
+use v6gap_core::workload::{Cell, Echo, Path, Transport, Wait, Workload};
 use v6gap_engine::run::{self, RunError};
 use v6gap_engine::trial::client::ClientContext;
 
@@ -35,14 +35,14 @@ const CONFIRMED: u32 = 4;
 /// Length of a UDP header, in bytes.
 const UDP_HEADER_BYTES: u32 = 8;
 
-/// Sends small and large messages over each family that the plan measures, and returns the longest
-/// round trip of a small one, in ns.
+/// Sends small and large messages over each family that the plan measures, and returns the path
+/// that they tell of: the longest round trip of a small one, and the lowest rate.
 ///
 /// # Errors
 /// If small ones get through and large ones do not.
-pub fn check(plan: &Plan, session: &mut Session) -> Result<u64, Trouble> {
+pub fn check(plan: &Plan, session: &mut Session) -> Result<Path, Trouble> {
     let arms = plan.design.arms;
-    let mut longest_ns = 0;
+    let mut path = fit::path_of(0);
     for family in Family::BOTH {
         if arms.a != family && arms.b != family {
             continue;
@@ -54,8 +54,14 @@ pub fn check(plan: &Plan, session: &mut Session) -> Result<u64, Trouble> {
         let Some(round_trip_ns) = passes(Transport::Tcp, SMALL_BYTES, PATIENCE_NS)? else {
             continue;
         };
-        longest_ns = longest_ns.max(round_trip_ns);
-        if passes(Transport::Tcp, LARGE_BYTES, PATIENCE_NS)?.is_some() {
+        let large_ns = passes(Transport::Tcp, LARGE_BYTES, PATIENCE_NS)?;
+        let further_bytes = 2 * (LARGE_BYTES - SMALL_BYTES);
+        let own = fit::path_timed(round_trip_ns, large_ns.unwrap_or(0), further_bytes);
+        path = Path {
+            rate_bps: path.rate_bps.min(own.rate_bps),
+            round_trip_ns: path.round_trip_ns.max(own.round_trip_ns),
+        };
+        if large_ns.is_some() {
             continue;
         }
         let headers_bytes = family.header_bytes() + UDP_HEADER_BYTES;
@@ -67,11 +73,11 @@ pub fn check(plan: &Plan, session: &mut Session) -> Result<u64, Trouble> {
             return Err(session.black_hole(family, largest));
         }
     }
-    Ok(longest_ns)
+    Ok(path)
 }
 
-/// The time of one exchange of that size, in ns, if it succeeds; errors are those that end the
-/// session.
+/// The time of the quicker of two exchanges of that size, in ns, if one succeeds; errors are those
+/// that end the session.
 fn passes(
     (transport, message_bytes): (Transport, u32),
     family: Family,
@@ -92,7 +98,10 @@ fn passes(
     let arms = PerArm::null(family);
     let connection = &mut session.connection;
     match run::measure_block(&cell, arms, TurnOrder::Ab, 0, connection, context) {
-        Ok(values) => Ok(values.a.get(&Metric::Rtt).map(|seconds| (seconds * 1e9) as u64)),
+        Ok(PerArm { a, b }) => {
+            let times = [a, b].into_iter().filter_map(|values| values.get(&Metric::Rtt).copied());
+            Ok(times.reduce(f64::min).map(|seconds| (seconds * 1e9) as u64))
+        }
         Err(RunError::Trial(_) | RunError::Server { .. }) => Ok(None),
         Err(error) => Err(session.broken_off(error)),
     }

@@ -22,7 +22,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::host::names;
 use v6gap_core::ladder::Rung;
 use v6gap_core::observation::{Far, PerEnd};
-use v6gap_core::plan::{Plan, Stop, fit};
+use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
 use v6gap_core::run::Machine;
 use v6gap_engine::run::{self, Performer, RunError};
@@ -126,9 +126,9 @@ fn measure(
             None => return Ok(None),
         },
     };
-    let round_trip_ns = path::check(&plan, &mut session)?;
+    let path = path::check(&plan, &mut session)?;
     if job.fit {
-        plan = plan.fitted(fit::path_of(round_trip_ns));
+        plan = plan.fitted(path);
     }
     if job.continued.is_none() {
         let fitted;

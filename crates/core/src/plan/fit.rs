@@ -52,6 +52,15 @@ pub fn path_of(round_trip_ns: u64) -> Path {
     Path { rate_bps: RATE_BPS, round_trip_ns: round_trip_ns.max(1) as f64 }
 }
 
+/// A path on which an exchange of a small message took `small_ns` and one with `further_bytes`
+/// more, both ways together, `large_ns`: what it took longer was the line's time. A line that was
+/// quicker than that of a usual path is taken for one.
+pub fn path_timed(small_ns: u64, large_ns: u64, further_bytes: u32) -> Path {
+    let line_ns = large_ns.saturating_sub(small_ns).max(1) as f64;
+    let rate_bps = f64::from(further_bytes) * 8e9 / line_ns;
+    Path { rate_bps: rate_bps.min(RATE_BPS), ..path_of(small_ns) }
+}
+
 impl Plan {
     /// The plan with exchanges, connections, transfer times and null blocks so that a run over
     /// such a path has time for its pairs. What fits already stays as it is.
@@ -143,6 +152,30 @@ mod tests {
         // Four passages: 8 ms, and 200 ms for 3.94 %.
         let ms = exchange_ns(&world) as f64 / 1e6;
         assert!((ms - 15.9).abs() < 0.1, "{ms} ms");
+    }
+
+    /// A line of 10 Mbit/s takes 26 ms for 16 KiB there and back: a dozen of them in a block are
+    /// 0.3 s of each family, where forty would be a second.
+    #[test]
+    fn a_large_message_does_not_eat_the_run_on_a_slow_line() {
+        let further_bytes = 2 * (8192 - 64);
+        let line_ns = u64::from(further_bytes) * 8 * 100;
+        let path = path_timed(MS, MS + line_ns, further_bytes);
+        assert!((path.rate_bps - 10e6).abs() < 1.0, "{path:?}");
+        let of = |path: Path, id: &str| {
+            let plan = preset::first_look(PerArm::FAMILIES, None, 1).fitted(path);
+            match &plan.cell(id).unwrap().1.workload {
+                Workload::Echo(echo) => echo.turn_exchanges * echo.turns,
+                _ => panic!("{id} is no echo"),
+            }
+        };
+        let (slow, unknown) = (|id| of(path, id), |id| of(path_of(MS), id));
+        assert_eq!((slow("rtt-tcp-16384"), unknown("rtt-tcp-16384")), (12, 40));
+        assert!(slow("rtt-tcp-64") > 80, "{}", slow("rtt-tcp-64"));
+        // Quicker than the hosts, or a packet that came late.
+        for large_ns in [0, MS, MS + 10] {
+            assert_eq!(path_timed(MS, large_ns, further_bytes), path_of(MS));
+        }
     }
 
     #[test]
