@@ -32,6 +32,13 @@ const SEARCH_BYTES_MAX: u32 = 1500;
 /// one that did not come says nothing about its size.
 const CONFIRMED: u32 = 4;
 
+/// A large message that takes so much longer than a small one tells of a slow line only if others
+/// do too, in ns.
+const LATE_NS: u64 = 5_000_000;
+
+/// How many others.
+const AGAIN_MAX: u32 = 3;
+
 /// Length of a UDP header, in bytes.
 const UDP_HEADER_BYTES: u32 = 8;
 
@@ -54,7 +61,13 @@ pub fn check(plan: &Plan, session: &mut Session) -> Result<Path, Trouble> {
         let Some(round_trip_ns) = passes(Transport::Tcp, SMALL_BYTES, PATIENCE_NS)? else {
             continue;
         };
-        let large_ns = passes(Transport::Tcp, LARGE_BYTES, PATIENCE_NS)?;
+        let mut large_ns = passes(Transport::Tcp, LARGE_BYTES, PATIENCE_NS)?;
+        // What was lost or held up comes no slower the next time, but for a slow line.
+        for _ in 0..AGAIN_MAX {
+            let Some(ns) = large_ns.filter(|ns| *ns > round_trip_ns + LATE_NS) else { break };
+            let again = passes(Transport::Tcp, LARGE_BYTES, PATIENCE_NS)?;
+            large_ns = Some(again.unwrap_or(ns).min(ns));
+        }
         let further_bytes = 2 * (LARGE_BYTES - SMALL_BYTES);
         let own = fit::path_timed(round_trip_ns, large_ns.unwrap_or(0), further_bytes);
         path = Path {
