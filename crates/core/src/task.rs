@@ -72,11 +72,6 @@ pub struct Task {
     /// it is translated on the way.
     #[serde(default = "native", skip_serializing_if = "is_native")]
     pub arrives: PerFamily<Family>,
-    /// The server's addresses that the client sends to over each family: a server that has several
-    /// of one answers datagrams from that one. Where something translates on the way it is none of
-    /// the server's, which then answers as the system chooses; so does one that passes over this.
-    #[serde(default, skip_serializing_if = "is_not_told")]
-    pub to: PerFamily<Option<IpAddr>>,
     /// The tasks of a session with the same number are measured by the same processes, and those
     /// with another one by others, drawn anew; a server that starts none passes over it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,8 +82,8 @@ impl Task {
     /// What a server has to know to do it.
     pub fn features(&self) -> Features {
         // The other parts have been there since the first version, or bind nobody.
-        let Task { number: _, workload, arms: _, order: _, seed: _, token: _, .. } = self;
-        let Task { arrives, to: _, draw: _, .. } = self;
+        let Task { number: _, workload, arms: _, order: _, seed: _, token: _, arrives, draw: _ } =
+            self;
         let mut needed = Needed::of(workload);
         if *arrives != native() {
             needed.insert(Feature::Translated);
@@ -134,10 +129,6 @@ pub fn arriving(addresses: PerFamily<Option<IpAddr>>) -> PerFamily<Family> {
     PerFamily::from_fn(|family| {
         addresses.get(family).and_then(|address| Family::arriving(&address)).unwrap_or(family)
     })
-}
-
-fn is_not_told(to: &PerFamily<Option<IpAddr>>) -> bool {
-    to.v4.is_none() && to.v6.is_none()
 }
 
 fn is_native(arrives: &PerFamily<Family>) -> bool {

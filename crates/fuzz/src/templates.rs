@@ -5,7 +5,7 @@ use arbitrary::{Result, Unstructured};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 use v6gap_core::arm::{Arm, TurnOrder};
-use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::family::Family;
 use v6gap_core::observation::EndReport;
 use v6gap_core::record::Host;
 use v6gap_core::session::ServerFacts;
@@ -80,7 +80,6 @@ fn task_of(workload: Workload) -> Task {
         seed: 7,
         token: Token([7; 16]),
         arrives: task::native(),
-        to: PerFamily::default(),
         draw: None,
     }
 }

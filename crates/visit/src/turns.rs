@@ -4,7 +4,7 @@
 use super::far::NOT_OURS;
 use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
-use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::family::Family;
 use v6gap_core::observation::{Beside, EndReport, Ends, Far};
 use v6gap_core::plan::Plan;
 use v6gap_core::run::{Attempt, Observed};
@@ -92,7 +92,6 @@ pub(crate) fn exchanges(
         seed,
         token: Token(token),
         arrives: task::native(),
-        to: PerFamily::default(),
         draw: None,
     };
     client::run(&task, context).map_err(RunError::Trial)

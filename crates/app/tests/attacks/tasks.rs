@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 use v6gap_core::arm::{Arm, TurnOrder};
-use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::family::Family;
 use v6gap_core::task::{Task, TaskArm, Token, native};
 use v6gap_core::workload::{
     Capacity, Connect, Direction, Echo, Interleaving, Load, Probe, Purpose, Search, TcpBulk,
@@ -44,7 +44,6 @@ pub fn prepare(number: u32, workload: Workload, family: Family) -> Value {
         seed: 7,
         token: TOKEN,
         arrives: native(),
-        to: PerFamily::default(),
         draw: None,
     };
     let mut message = serde_json::to_value(task).unwrap();

@@ -44,7 +44,6 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::arm::{Arm, PerArm, TurnOrder};
-    use crate::family::PerFamily;
     use crate::plan::preset;
     use crate::session::agree;
     use crate::task::{self, Task, TaskArm, Token};
@@ -69,7 +68,6 @@ mod tests {
             seed: 1,
             token: Token([7; 16]),
             arrives: task::native(),
-            to: PerFamily::default(),
             draw: None,
         };
         agree::check(&task, limits)

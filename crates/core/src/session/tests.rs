@@ -8,7 +8,7 @@ use super::agree::{Objection, check};
 use super::queue::{Queue, Turn};
 use super::*;
 use crate::arm::{Arm, TurnOrder};
-use crate::family::{Family, PerFamily};
+use crate::family::Family;
 use crate::host::Host;
 use crate::task::{self, Task, TaskArm, Token};
 use crate::wire::arbitrary::{message, task as arbitrary_task};
@@ -29,8 +29,7 @@ const V6: TaskArm = TaskArm { arm: Arm::B, family: Family::V6 };
 fn task(workload: Workload, arms: &[TaskArm]) -> Task {
     let arms = arms.to_vec();
     let (order, token) = (TurnOrder::Ab, Token([7; 16]));
-    let (arrives, to) = (task::native(), PerFamily::default());
-    Task { number: 0, workload, arms, order, seed: 1, token, arrives, to, draw: None }
+    Task { number: 0, workload, arms, order, seed: 1, token, arrives: task::native(), draw: None }
 }
 
 fn tcp_bulk() -> TcpBulk {

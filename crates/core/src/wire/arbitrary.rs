@@ -217,12 +217,10 @@ pub(crate) fn task() -> impl Strategy<Value = Task> {
     let arms = many((arm(), family()).prop_map(|(arm, family)| TaskArm { arm, family }), 0..4);
     let order = prop_oneof![Just(TurnOrder::Ab), Just(TurnOrder::Ba)];
     let arrives = (family(), family()).prop_map(|(v4, v6)| PerFamily { v4, v6 });
-    let to = any::<(Option<IpAddr>, Option<IpAddr>)>().prop_map(|(v4, v6)| PerFamily { v4, v6 });
-    (any::<(u32, u64, [u8; 16], Option<u32>)>(), workload(), arms, order, (arrives, to)).prop_map(
-        |(n, workload, arms, order, (arrives, to))| {
+    (any::<(u32, u64, [u8; 16], Option<u32>)>(), workload(), arms, order, arrives).prop_map(
+        |(n, workload, arms, order, arrives)| {
             let (number, seed, token, draw) = n;
-            let token = Token(token);
-            Task { number, workload, arms, order, seed, token, arrives, to, draw }
+            Task { number, workload, arms, order, seed, token: Token(token), arrives, draw }
         },
     )
 }

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha12Rng;
 use rand_core::{Rng, SeedableRng};
 use std::collections::VecDeque;
 use v6gap_core::arm::{Arm, TurnOrder};
-use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::family::Family;
 use v6gap_core::record::Host;
 use v6gap_core::session::clock::Offset;
 use v6gap_core::session::{Client, ClientAction, Ending};
@@ -133,7 +133,6 @@ impl ClientHost {
                 seed: 0,
                 token: Token(token),
                 arrives: native(),
-                to: PerFamily::default(),
                 draw: None,
             };
             self.next_task += 1;

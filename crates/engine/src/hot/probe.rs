@@ -395,7 +395,7 @@ impl Returning<'_, '_> {
                 Handling::Valid { header, .. } if whole => header,
                 Handling::Answer(told) | Handling::Proved { answer: told, .. } => {
                     // As good as lost on the way if it cannot be sent.
-                    if way.socket.send_to(&told, arrived.source).is_ok() {
+                    if way.socket.answer(&told, &arrived).is_ok() {
                         way.went(Arm::A, NO_PLACE);
                     }
                     continue;
@@ -449,7 +449,7 @@ impl Returning<'_, '_> {
             };
             answer.returned_ns = self.manner.clock.stamp_ns(clock::now_ns());
             answer.encode(self.answer);
-            match way.socket.send_to(self.answer, arrived.source) {
+            match way.socket.answer(self.answer, arrived) {
                 Ok(_) => {
                     notes.returned += u32::from(counted);
                     way.went(header.arm, if counted { notes.there.len() } else { NO_PLACE });

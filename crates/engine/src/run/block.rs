@@ -238,11 +238,11 @@ impl<'a> Bench<'a> {
         entropy::random(&mut token).map_err(RunError::Random)?;
         let number = self.connection.next_number();
         let workload = workload.clone();
-        let (token, arrives, to) = (Token(token), self.context.arrives(), self.context.to());
+        let (token, arrives) = (Token(token), self.context.arrives());
         let (draw, worker) = self.drawn.of_task(seed);
         let context = &self.context.of_draw(draw);
         let draw = Some(draw);
-        let task = Task { number, workload, arms, order, seed, token, arrives, to, draw };
+        let task = Task { number, workload, arms, order, seed, token, arrives, draw };
         let (started_unix_ns, started_ns) = (clock::wall_ns(), clock::now_ns());
         let half = |task: &Task| match worker {
             Some(worker) => worker.measure(task, context),

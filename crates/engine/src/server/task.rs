@@ -307,7 +307,6 @@ impl Measuring {
                     strangers,
                     listeners,
                     datagrams,
-                    addressed: PerFamily::default(),
                     access,
                     abort,
                     finish,

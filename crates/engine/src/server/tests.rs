@@ -134,7 +134,6 @@ fn task(number: u32, count: u32) -> Task {
         seed: 7,
         token: Token([number as u8; 16]),
         arrives: native(),
-        to: PerFamily::default(),
         draw: None,
     }
 }

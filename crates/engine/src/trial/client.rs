@@ -2,7 +2,7 @@
 
 use super::{TrialError, check, family, halves, processor};
 use crate::stamp::StampKey;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
@@ -64,14 +64,9 @@ impl ClientContext {
         local
     }
 
-    /// The server's addresses.
-    pub fn to(&self) -> PerFamily<Option<IpAddr>> {
-        self.server.map(|address| address.map(|address| address.ip()))
-    }
-
     /// In which family what is sent over each arrives at the server, as far as its addresses tell.
     pub(crate) fn arrives(&self) -> PerFamily<Family> {
-        arriving(self.to())
+        arriving(self.server.map(|address| address.map(|address| address.ip())))
     }
 
     /// The server's address in `family`.

@@ -14,7 +14,7 @@ use super::sockets::{
 };
 use super::times::{exchanges, held};
 use super::validation::{
-    Basis, Served, Unproved, gather_apart, gather_shared, prove as prove_sources,
+    Basis, Place, Served, Unproved, gather_apart, gather_placed, prove as prove_sources,
 };
 use super::{TrialError, family, flows};
 use crate::hot::echo::{self as hot, Buffers};
@@ -327,10 +327,11 @@ fn serve_datagrams(
     set_waits(task, &services, Wait::Spin)?;
     ready();
     let own = gather(task, echo, &services, &mut validation, watch)?;
-    let sockets = match &own {
-        Some(PerArm { a, b }) => PerArm { a, b },
-        None => services,
-    };
+    let placed = PerArm::from_fn(|arm| own.get(arm).as_ref().map(|place| &place.0));
+    // Where one of the service's serves both arms, so does what is in its place.
+    let is_one = std::ptr::eq(services.a, services.b);
+    let second = placed.b.or(placed.a.filter(|_| is_one));
+    let sockets = PerArm { a: placed.a.unwrap_or(services.a), b: second.unwrap_or(services.b) };
     set_waits(task, &sockets, echo.wait)?;
     let served =
         apart(|| hot::datagram_server(turns, &mut validation, &sockets, memory, &mut peers, watch));
@@ -341,6 +342,7 @@ fn serve_datagrams(
 }
 
 /// Waits until all of the client's sockets have proved themselves. The service's do not block.
+/// Returns what serves in their place.
 ///
 /// In a null block both arms come to one socket of the service. Where the system lets ports be
 /// shared each gets one of its own, as the arms of a comparison have: a bias of one socket against
@@ -351,28 +353,24 @@ fn gather(
     services: &PerArm<&Datagram>,
     validation: &mut Validation<'_>,
     watch: &Watch<'_>,
-) -> Result<Option<PerArm<Datagram>>, TrialError> {
+) -> Result<PerArm<Option<Place>>, TrialError> {
     let first = (Arm::A, family(task, Arm::A));
-    // Also where one family is translated into the other.
-    let is_one = std::ptr::eq(services.a, services.b);
-    if !is_one || echo.connections > 1 || !Datagram::can_be_apart() {
-        let second = Some(services.b).filter(|_| !is_one);
-        return gather_shared(first.0, (services.a, second), validation, watch)
-            .map(|()| None)
-            .map_err(|broken| TrialError::of(broken, first.1, None));
-    }
     let prepare = |socket: &Datagram| {
         socket.mark(&marks(&echo.marking))?;
         echo.settings.buffer_bytes.map_or(Ok(()), |bytes| set_buffers(socket, bytes))
     };
+    // Also where one family is translated into the other.
+    let is_one = std::ptr::eq(services.a, services.b);
+    if !is_one || echo.connections > 1 || !Datagram::can_be_apart() {
+        let both = (services.a, Some(services.b).filter(|_| !is_one));
+        let [a, b] = gather_placed(first, both, validation, prepare, watch)?;
+        return Ok(PerArm { a, b });
+    }
     let mut own = PerArm::default();
     for Served { arm, socket, .. } in gather_apart(first, services.a, validation, prepare, watch)? {
-        *own.get_mut(arm) = Some(socket);
+        *own.get_mut(arm) = Some(Place(socket));
     }
-    match own {
-        PerArm { a: Some(a), b: Some(b) } => Ok(Some(PerArm { a, b })),
-        _ => Err(TrialError::Missing { family: first.1, what: "source of datagrams" }),
-    }
+    Ok(own)
 }
 
 /// Waits until the client has done its part; this end has nothing to do in it.
@@ -473,7 +471,7 @@ fn datagram_proof(socket: &Datagram, peer: SocketAddr) -> Result<Proof, SocketEr
 fn service_socket<'a>(
     task: &Task,
     arm: Arm,
-    flows: &'a DataFlows<'_>,
+    flows: &DataFlows<'a>,
 ) -> Result<&'a Datagram, TrialError> {
     flows.datagram(task, family(task, arm))
 }

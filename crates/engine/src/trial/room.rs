@@ -29,7 +29,7 @@ mod tests {
     use super::*;
     use v6gap_core::arm::Arm;
     use v6gap_core::arm::TurnOrder;
-    use v6gap_core::family::{Family, PerFamily};
+    use v6gap_core::family::Family;
     use v6gap_core::task::{TaskArm, Token, native};
     use v6gap_core::workload::Echo;
     use v6gap_core::workload::Workload;
@@ -45,7 +45,6 @@ mod tests {
             seed: 0,
             token: Token([0; 16]),
             arrives: native(),
-            to: PerFamily::default(),
             draw: None,
         };
         let refused = check(&task(echo)).unwrap_err().to_string();

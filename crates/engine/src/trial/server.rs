@@ -81,8 +81,6 @@ pub struct DataFlows<'a> {
     pub listeners: &'a PerFamily<Option<Listener>>,
     /// The service's UDP sockets; nobody else receives from them while the task lasts.
     pub datagrams: &'a PerFamily<Option<Datagram>>,
-    /// Those of them that the task has on one address; [`run`] makes them.
-    pub addressed: PerFamily<Option<Datagram>>,
     /// Whose datagrams are answered.
     pub access: &'a Access,
     /// Set to give the task up.
@@ -98,23 +96,9 @@ pub struct DataFlows<'a> {
 impl<'a> DataFlows<'a> {
     /// The service's UDP socket for what the client sends over `family`, in the family in which
     /// that arrives.
-    pub(super) fn datagram(&self, task: &Task, family: Family) -> Result<&Datagram, TrialError> {
+    pub(super) fn datagram(&self, task: &Task, family: Family) -> Result<&'a Datagram, TrialError> {
         let missing = TrialError::Missing { family, what: "UDP socket" };
-        let arrives = *task.arrives.get(family);
-        let addressed = self.addressed.get(arrives).as_ref();
-        addressed.or(self.datagrams.get(arrives).as_ref()).ok_or(missing)
-    }
-
-    /// A socket for what comes to the address that the client sends to, where the service is on all
-    /// of this host's: its answers would come from the one that the system chooses, and a client
-    /// that sends to another one never hears them. `None` where that is no address of this host, as
-    /// behind a translator, and where ports cannot be shared: then the service's own does.
-    fn on_one_address(&self, task: &Task, family: Family) -> Option<Datagram> {
-        let service = self.datagrams.get(family).as_ref()?;
-        let on_all = service.local().ok()?.ip().is_unspecified();
-        let told = task.to.get(family).filter(|_| *task.arrives.get(family) == family)?;
-        let of_one = on_all && !told.is_unspecified() && !told.is_multicast();
-        of_one.then(|| service.at(told).ok()?.ok()).flatten()
+        self.datagrams.get(*task.arrives.get(family)).as_ref().ok_or(missing)
     }
 
     /// The service's listening socket for the same.
@@ -143,11 +127,10 @@ impl<'a> DataFlows<'a> {
 /// returns in bounded time whatever the client does.
 pub fn run(
     task: &Task,
-    mut flows: DataFlows<'_>,
+    flows: DataFlows<'_>,
     ready: impl FnOnce(),
 ) -> Result<Vec<(Arm, EndReport)>, TrialError> {
     check(task)?;
-    flows.addressed = PerFamily::from_fn(|family| flows.on_one_address(task, family));
     halves::server(task, &flows, ready)
 }
 

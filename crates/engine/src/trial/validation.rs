@@ -13,7 +13,9 @@ use v6gap_core::session::validation::{
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{End, HEADER_BYTES, Header};
 use v6gap_core::workload::Impossible;
-use v6gap_sys::socket::{Datagram, ErrorClass, Interest, SocketError, wait_any, wait_either};
+use v6gap_sys::socket::{
+    Arrived, Datagram, ErrorClass, Interest, SocketError, wait_any, wait_either,
+};
 use v6gap_sys::{clock, interface};
 
 /// Room for a message: a byte more than it has, so that a longer one is not taken for it.
@@ -168,6 +170,21 @@ pub(super) struct Served {
 /// The service's sockets that the sources of a task speak to: one, or one of each family.
 pub(super) type Services<'a> = (&'a Datagram, Option<&'a Datagram>);
 
+/// A socket on the port of the service that serves in its place. Threads that measure have tables
+/// of open files of their own, so that it may live on when it is dropped; nothing comes to it then.
+pub(super) struct Place(pub Datagram);
+
+/// The port of "discard" (RFC 863), from which no source of a task speaks.
+const DISCARD: u16 = 9;
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Ok(local) = self.0.local() {
+            let _ = self.0.connect(SocketAddr::new(local.ip(), DISCARD));
+        }
+    }
+}
+
 /// Waits until all sources of the task have proved themselves, which then are served by the
 /// `services` themselves. The services do not block.
 pub(super) fn gather_shared(
@@ -177,6 +194,23 @@ pub(super) fn gather_shared(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     gather(arm, services, validation, &mut Shared, watch)
+}
+
+/// As [`gather_shared`]; but in place of services that are on all addresses of this host, sockets
+/// on the ones that the sources speak to serve them, set up by `prepare`: they answer from there,
+/// where the system would choose, another one perhaps and for IPv6 at a price. None are made if one
+/// cannot be had, so that the families stay alike. Neither they nor the services block.
+pub(super) fn gather_placed(
+    (arm, family): (Arm, Family),
+    services: Services<'_>,
+    validation: &mut Validation<'_>,
+    prepare: impl Fn(&Datagram) -> Result<(), SocketError>,
+    watch: &Watch<'_>,
+) -> Result<[Option<Place>; 2], TrialError> {
+    let mut placed =
+        Placed { family, services, met: Default::default(), prepare, made: [None, None] };
+    gather(arm, services, validation, &mut placed, watch)?;
+    Ok(placed.made)
 }
 
 /// Waits until as many sources as the task has in one arm have proved themselves, and makes each a
@@ -196,14 +230,40 @@ pub(super) fn gather_apart(
     Ok(apart.made)
 }
 
+/// The services tell to which address each datagram was sent, until the value is dropped; where the
+/// system does not let them, it chooses from which they are answered.
+struct Told<'a>(Services<'a>);
+
+impl<'a> Told<'a> {
+    fn of(services: Services<'a>) -> Self {
+        let told = Told(services);
+        told.report(true);
+        told
+    }
+
+    fn report(&self, on: bool) {
+        for service in [Some(self.0.0), self.0.1].into_iter().flatten() {
+            let _ = service.report_local(on);
+        }
+    }
+}
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        self.report(false);
+    }
+}
+
 /// A source that has just proved itself.
 struct Proved<'a> {
     /// The socket of the service that it spoke to.
     service: &'a Datagram,
     /// Arm of the source.
     arm: Arm,
-    /// Address of the source.
-    source: SocketAddr,
+    /// What it said, and where.
+    arrived: &'a Arrived,
+    /// Whether it is the last one: what comes next is of the task.
+    last: bool,
     /// Bytes that answer the source.
     answer: [u8; HEADER_BYTES],
 }
@@ -231,7 +291,7 @@ impl Accepting for Shared {
 
     fn accept(&mut self, proved: &Proved<'_>) -> Result<(), Broken> {
         // As good as lost on the way if it cannot be sent; it is asked for again.
-        let _ = proved.service.send_to(&proved.answer, proved.source);
+        let _ = proved.service.answer(&proved.answer, proved.arrived);
         Ok(())
     }
 
@@ -239,6 +299,68 @@ impl Accepting for Shared {
 
     fn failed(&self, broken: Broken) -> Broken {
         broken
+    }
+}
+
+/// They are served by sockets in place of the services, made before the last one is answered, which
+/// nobody sends anything of the task before.
+struct Placed<'a, F> {
+    family: Family,
+    services: Services<'a>,
+    /// The addresses of this host that sources spoke to, by service.
+    met: [Vec<IpAddr>; 2],
+    prepare: F,
+    made: [Option<Place>; 2],
+}
+
+impl<F: Fn(&Datagram) -> Result<(), SocketError>> Placed<'_, F> {
+    fn place_of(&self, service: &Datagram) -> usize {
+        usize::from(!std::ptr::eq(service, self.services.0))
+    }
+
+    /// Makes what is needed, or nothing.
+    fn make(&mut self) -> Result<(), SocketError> {
+        let mut made = [None, None];
+        for service in [Some(self.services.0), self.services.1].into_iter().flatten() {
+            if !service.local()?.ip().is_unspecified() {
+                continue;
+            }
+            let place = self.place_of(service);
+            let [address] = self.met[place][..] else { return Ok(()) };
+            let socket = match service.at(address) {
+                Ok(Ok(socket)) => socket,
+                // What came to many, or through what makes other addresses its own.
+                Err(error) if error.class() == ErrorClass::AddressUnavailable => return Ok(()),
+                Ok(Err(_)) => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            socket.set_nonblocking(true).and_then(|()| (self.prepare)(&socket))?;
+            made[place] = Some(Place(socket));
+        }
+        self.made = made;
+        Ok(())
+    }
+}
+
+impl<F: Fn(&Datagram) -> Result<(), SocketError>> Accepting for Placed<'_, F> {
+    type Error = TrialError;
+
+    fn accept(&mut self, proved: &Proved<'_>) -> Result<(), TrialError> {
+        let (place, arrived) = (self.place_of(proved.service), proved.arrived);
+        let met = &mut self.met[place];
+        met.extend(arrived.local.filter(|local| !met.contains(local)));
+        if proved.last {
+            self.make().map_err(TrialError::socket(self.family, Some(arrived.source)))?;
+        }
+        // As good as lost on the way if it cannot be sent; it is asked for again.
+        let _ = proved.service.answer(&proved.answer, arrived);
+        Ok(())
+    }
+
+    fn again(&self) {}
+
+    fn failed(&self, broken: Broken) -> TrialError {
+        TrialError::of(broken, self.family, None)
     }
 }
 
@@ -254,10 +376,11 @@ impl<F: Fn(&Datagram) -> Result<(), SocketError>> Accepting for Apart<F> {
     type Error = TrialError;
 
     fn accept(&mut self, proved: &Proved<'_>) -> Result<(), TrialError> {
-        let (family, &Proved { arm, source, .. }) = (self.family, proved);
+        let (family, &Proved { arm, arrived, .. }) = (self.family, proved);
+        let source = arrived.source;
         let failed = TrialError::socket(family, Some(source));
         let socket = (proved.service)
-            .apart_for(source)
+            .apart_for(source, arrived.local)
             .map_err(&failed)?
             .map_err(|missing| TrialError::Unavailable { family, missing })?;
         socket.set_nonblocking(true).and_then(|()| (self.prepare)(&socket)).map_err(&failed)?;
@@ -291,6 +414,7 @@ impl<F: Fn(&Datagram) -> Result<(), SocketError>> Accepting for Apart<F> {
 }
 
 /// Waits until all sources of the task have proved themselves. Errors are named after `arm`.
+/// Sources are answered from the address that they spoke to, where the system tells it.
 fn gather<A: Accepting>(
     arm: Arm,
     services: Services<'_>,
@@ -298,6 +422,7 @@ fn gather<A: Accepting>(
     accepting: &mut A,
     watch: &Watch<'_>,
 ) -> Result<(), A::Error> {
+    let _told = Told::of(services);
     let broken = |cause| Broken { arm, operation: WAITING, cause };
     let (first, second) = services;
     let mut quiet = None;
@@ -331,22 +456,23 @@ fn row<A: Accepting>(
 ) -> Result<(), A::Error> {
     for _ in 0..ROW_MAX {
         let mut buffer = [0; ROOM_BYTES];
-        let (count, source) = match service.recv_from(&mut buffer) {
-            Ok(came) => came,
+        let arrived = match service.receive(&mut buffer) {
+            Ok(arrived) => arrived,
             Err(error) if ErrorClass::of(&error).is_timeout() => break,
             // Windows reports a datagram longer than the buffer as an error.
             Err(error) if ErrorClass::of(&error) == ErrorClass::TooBig => continue,
             Err(error) => return Err(accepting.failed(broken(error.into()))),
         };
-        match validation.judge(source, &buffer[..count.min(ROOM_BYTES)]) {
+        match validation.judge(arrived.source, &buffer[..arrived.bytes.min(ROOM_BYTES)]) {
             Handling::Ignore | Handling::Valid { .. } => {}
             Handling::Answer(answer) => {
                 // As good as lost on the way if it cannot be sent; it is asked for again.
-                let _ = service.send_to(&answer, source);
+                let _ = service.answer(&answer, &arrived);
             }
             Handling::Proved { arm, answer, .. } => {
-                accepting.accept(&Proved { service, arm, source, answer })?;
-                if validation.is_complete() {
+                let last = validation.is_complete();
+                accepting.accept(&Proved { service, arm, arrived: &arrived, last, answer })?;
+                if last {
                     break;
                 }
             }

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{Builder, JoinHandle};
-use v6gap_core::family::PerFamily;
 use v6gap_core::wire::preamble::Data;
 use v6gap_sys::socket::{Stream, Waker};
 use v6gap_sys::worker::Conduit;
@@ -161,7 +160,6 @@ fn half(
         strangers: &strangers,
         listeners: &listeners,
         datagrams: &datagrams,
-        addressed: PerFamily::default(),
         access: &access,
         abort: &flags.abort,
         finish: &flags.finish,

@@ -27,7 +27,6 @@ fn task() -> Task {
         seed: 0,
         token: Token([0; 16]),
         arrives: native(),
-        to: PerFamily::default(),
         draw: Some(1),
     }
 }

@@ -130,7 +130,6 @@ impl Service {
                 strangers: &strangers,
                 listeners: &self.listeners,
                 datagrams: &self.datagrams,
-                addressed: PerFamily::default(),
                 access: &self.access,
                 abort: &abort,
                 finish: &finish,
@@ -207,7 +206,6 @@ pub fn slice(workload: Workload, families: PerArm<Family>) -> Task {
         seed: u64::from_ne_bytes(seed),
         token: Token(token),
         arrives: native(),
-        to: PerFamily::default(),
         draw: None,
     }
 }

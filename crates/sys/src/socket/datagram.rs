@@ -13,8 +13,6 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 #[derive(Debug)]
 pub struct Datagram {
     pub(crate) inner: UdpSocket,
-    /// The socket on all addresses whose port this one has for one of them.
-    under: Option<UdpSocket>,
 }
 
 impl Datagram {
@@ -40,14 +38,20 @@ impl Datagram {
         platform::can_share_ports().is_ok()
     }
 
-    /// A second socket on the address and port of this one, which gets what `peer` sends to them
-    /// while this one gets the rest. Datagrams that come while it is being made may go to either.
+    /// A second socket on the port of this one, at `address` or else where this one is, which gets
+    /// what `peer` sends there while this one gets the rest. Datagrams that come while it is being
+    /// made may go to either.
     ///
     /// # Errors
     /// A peer of the other family, or the system's answer; [`Unavailable`] off Linux, where a port
     /// cannot be shared so.
-    pub fn apart_for(&self, peer: SocketAddr) -> Result<Result<Self, Unavailable>, SocketError> {
+    pub fn apart_for(
+        &self,
+        peer: SocketAddr,
+        address: Option<IpAddr>,
+    ) -> Result<Result<Self, Unavailable>, SocketError> {
         let local = self.local()?;
+        let local = SocketAddr::new(address.unwrap_or(local.ip()), local.port());
         refuse_mixed(Operation::Connect, local, peer)?;
         if let Err(missing) = platform::can_share_ports() {
             return Ok(Err(missing));
@@ -65,14 +69,13 @@ impl Datagram {
     /// An address that is not on this host, or what else the system says; [`Unavailable`] off
     /// Linux.
     pub fn at(&self, address: IpAddr) -> Result<Result<Self, Unavailable>, SocketError> {
-        let local = SocketAddr::new(address, self.local()?.port());
-        refuse_mixed(Operation::Bind, self.local()?, local)?;
-        if let Err(missing) = platform::can_share_ports() {
-            return Ok(Err(missing));
+        let own = self.local()?;
+        let local = SocketAddr::new(address, own.port());
+        refuse_mixed(Operation::Bind, own, local)?;
+        match platform::can_share_ports() {
+            Ok(()) => self.beside(local).map(Ok),
+            Err(missing) => Ok(Err(missing)),
         }
-        let failed = SocketError::during(Operation::Open);
-        let under = Some(self.inner.try_clone().map_err(failed)?);
-        Ok(Ok(Self { under, ..self.beside(local)? }))
     }
 
     /// Another socket on the address and port of this one, with the settings of a new one, to take
@@ -97,23 +100,19 @@ impl Datagram {
         let socket = open(local, Type::DGRAM, Protocol::UDP)?;
         let failed = SocketError::during(Operation::SetOption("SO_REUSEADDR"));
         socket.set_reuse_address(true).map_err(&failed)?;
-        // All must allow it; those that are there only while the second takes the address, so that
-        // no other program can.
-        let these = || [Some(&self.inner), self.under.as_ref()].into_iter().flatten();
-        let allow = |reuse: bool| {
-            let mut these = these().map(SockRef::from);
-            these.try_for_each(|this| this.set_reuse_address(reuse)).map_err(&failed)
-        };
-        allow(true)?;
+        // All must allow it; this one only while the second takes the address, so that no other
+        // program can.
+        let this = SockRef::from(&self.inner);
+        this.set_reuse_address(true).map_err(&failed)?;
         let bound = socket.bind(&local.into()).map_err(SocketError::at(Operation::Bind, local));
-        allow(false)?;
+        this.set_reuse_address(false).map_err(&failed)?;
         bound.map(|()| Self::of(socket.into()))
     }
 
     /// Wraps a socket that was made elsewhere: of another protocol that sends and receives whole
     /// messages, or by another process.
     pub(crate) fn of(inner: UdpSocket) -> Self {
-        Self { inner, under: None }
+        Self { inner }
     }
 
     /// Fixes the peer: [`send`](Self::send) goes there, only its datagrams are received, and its

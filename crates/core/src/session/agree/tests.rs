@@ -3,7 +3,7 @@
 use super::*;
 use crate::arm::Arm;
 use crate::arm::TurnOrder;
-use crate::family::{Family, PerFamily};
+use crate::family::Family;
 use crate::task::{self, TaskArm, Token};
 use crate::workload::{
     Capacity, Echo, Impossible, Interleaving, Load, Probe, StreamSettings, TcpBulk, UdpBulk,
@@ -22,9 +22,7 @@ fn checked(workload: Workload, limits: &Limits) -> Result<(), Objection> {
     let family = |arm| if arm == Arm::A { Family::V4 } else { Family::V6 };
     let arms: Vec<TaskArm> = arms.iter().map(|&arm| TaskArm { arm, family: family(arm) }).collect();
     let (order, token, arrives) = (TurnOrder::Ab, Token([7; 16]), task::native());
-    let to = PerFamily::default();
-    let task = Task { number: 1, workload, arms, order, seed: 1, token, arrives, to, draw: None };
-    check(&task, limits)
+    check(&Task { number: 1, workload, arms, order, seed: 1, token, arrives, draw: None }, limits)
 }
 
 fn beyond(result: Result<(), Objection>) -> &'static str {

@@ -189,10 +189,7 @@ pub(super) fn server(
     let both = (first.1, second);
     let work = || {
         gather_shared(first.0, both, &mut validation, &watch)?;
-        // From here on the kernel counts what is sent.
-        for socket in [Some(first.1), second].into_iter().flatten().filter(|_| probe.kernel_times) {
-            note(socket.report_times(KernelTimes::Both), &mut missing);
-        }
+        [Some(first.1), second].into_iter().flatten().for_each(|s| tell(s, probe, &mut missing));
         let memory = (&mut buffer[..], &mut answer[..]);
         hot::server(&manner, &mut validation, both, memory, &mut notes, &watch)
     };
@@ -235,7 +232,7 @@ fn marked<'a>(
 /// The service's socket of each arm.
 fn service_sockets<'a>(
     task: &Task,
-    flows: &'a DataFlows<'_>,
+    flows: &DataFlows<'a>,
 ) -> Result<Vec<(Arm, &'a Datagram)>, TrialError> {
     let of = |arm: Arm| Ok((arm, flows.datagram(task, family(task, arm))?));
     task.arms.iter().map(|a| of(a.arm)).collect()
@@ -290,10 +287,20 @@ fn prepare(socket: &Datagram, probe: &Probe, missing: &mut Vec<String>) -> Resul
     Ok(())
 }
 
+/// Lets a socket of the service tell what its answers need: to which address each packet was sent,
+/// without which the system chooses where they come from, and from here on when each left.
+fn tell(socket: &Datagram, probe: &Probe, missing: &mut Vec<String>) {
+    let _ = socket.report_local(true);
+    if probe.kernel_times {
+        note(socket.report_times(KernelTimes::Both), missing);
+    }
+}
+
 /// Leaves a socket of the service as other tasks expect it: blocking, and telling nothing besides.
 fn restore(socket: &Datagram) {
     // What was never switched on cannot be switched off; the next task asks for what it needs.
     let _ = socket.report_marks(false);
+    let _ = socket.report_local(false);
     let _ = socket.report_times(KernelTimes::Off);
     while let Ok(Some(_)) = socket.departed() {}
     let _ = socket.set_nonblocking(false);

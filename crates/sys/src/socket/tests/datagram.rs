@@ -67,7 +67,7 @@ fn a_second_socket_on_a_port_gets_what_its_peer_sends() {
     both(|address| {
         let ((service, here), (peer, there), (other, _)) =
             (bound(address), bound(address), bound(address));
-        let second = match service.apart_for(there).expect("same family") {
+        let second = match service.apart_for(there, None).expect("same family") {
             Ok(second) => second,
             Err(missing) => return println!("not tested: {missing}"),
         };
@@ -81,7 +81,7 @@ fn a_second_socket_on_a_port_gets_what_its_peer_sends() {
             let (length, _) = service.recv_from(&mut bytes).expect("loopback");
             assert_eq!(&bytes[..length], b"other");
         }
-        let third = service.apart_for(other.local().expect("bound")).expect("same family");
+        let third = service.apart_for(other.local().expect("bound"), None).expect("same family");
         other.send_to(b"other", here).expect("loopback");
         let length = third.expect("as the second").recv(&mut bytes).expect("loopback");
         assert_eq!(&bytes[..length], b"other");
