@@ -320,7 +320,8 @@ def fixed_mean(d, margin):
     return {
         "centre": centre,
         "at": lambda alpha: (centre - reach(alpha), centre + reach(alpha)),
-        "p_different": float(stats.ttest_1samp(d, 0).pvalue),
+        # Values that are all 0 are no difference, of which SciPy says nothing.
+        "p_different": float(stats.ttest_1samp(d, 0).pvalue) if np.any(d) else 1.0,
         "p_same": max(one_side(d + margin, "greater"), one_side(d - margin, "less")),
     }
 
