@@ -5,7 +5,7 @@
 
 use crate::templates::hello;
 use arbitrary::{Result, Unstructured};
-use v6gap_core::wire::control::Message;
+use v6gap_core::wire::control::{Message, TaskFailure};
 use v6gap_engine::control::Key;
 use v6gap_engine::control::memory::{End, ends};
 
@@ -93,7 +93,7 @@ fn message(kind: u8) -> Message {
     match kind % 4 {
         0 => Message::Hello(hello()),
         1 => Message::Clock { asked_ns: u64::from(kind) },
-        2 => Message::Failed { number: 1, why: "x".repeat(100), lasting: false },
+        2 => Message::Failed { number: 1, failure: TaskFailure::passing("x".repeat(100)) },
         _ => Message::Bye,
     }
 }

@@ -9,7 +9,7 @@ use crate::templates::{TASKS, addresses, any_message, hello, queued, welcome};
 use arbitrary::{Result, Unstructured};
 use v6gap_core::session::{ACTIONS_MAX, Client, ClientAction};
 use v6gap_core::task::Task;
-use v6gap_core::wire::control::{Message, Report};
+use v6gap_core::wire::control::{Message, Report, TaskFailure};
 use v6gap_core::wire::foreign::is_unsafe;
 use v6gap_core::wire::whereabouts::{ADDRESSES_MAX, PROOFS_MAX};
 
@@ -79,8 +79,8 @@ impl Shell {
                 self.machine.on_message(Message::Report(report), now);
             }
             12 => {
-                let (number, why) = (self.number, "no".to_owned());
-                self.machine.on_message(Message::Failed { number, why, lasting: false }, now);
+                let (number, failure) = (self.number, TaskFailure::passing("no"));
+                self.machine.on_message(Message::Failed { number, failure }, now);
             }
             13 | 14 => self.any_message(bytes)?,
             _ => self.rare(bytes.arbitrary()?),
@@ -202,8 +202,8 @@ impl Shell {
                 assert_eq!(report.number, number);
                 Doing::Nothing
             }
-            (ClientAction::Failed { number, why, .. }, doing) => {
-                harmless(&why);
+            (ClientAction::Failed { number, failure }, doing) => {
+                harmless(&failure.why);
                 match doing {
                     Doing::Preparing(task) => assert_eq!(number, task.number),
                     Doing::Running(of) | Doing::Reporting(of) => assert_eq!(number, of),

@@ -8,8 +8,8 @@ use crate::templates::{TASKS, addresses, any_message, hello, queued, server};
 use arbitrary::{Result, Unstructured};
 use v6gap_core::arm::Arm;
 use v6gap_core::observation::EndReport;
-use v6gap_core::session::{ACTIONS_MAX, Server, ServerAction, TaskFailure, agree, timeout};
-use v6gap_core::wire::control::{Limits, Message};
+use v6gap_core::session::{ACTIONS_MAX, Server, ServerAction, agree, timeout};
+use v6gap_core::wire::control::{Limits, Message, TaskFailure};
 use v6gap_core::wire::foreign::{NAME_BYTES_MAX, is_unsafe};
 
 /// Most events of a sequence.
@@ -89,8 +89,8 @@ impl Shell {
             8 => self.machine.ready(now),
             9 => self.ended(Ok(vec![(Arm::A, EndReport::default())])),
             10 => {
-                let (why, lasting) = ("no".to_owned(), bytes.arbitrary()?);
-                self.ended(Err(TaskFailure { why, lasting }));
+                let lasting = bytes.arbitrary()?;
+                self.ended(Err(TaskFailure { lasting, ..TaskFailure::passing("no") }));
             }
             11 => {
                 let number = self.last.unwrap_or(0);

@@ -11,7 +11,7 @@ use v6gap_core::record::Host;
 use v6gap_core::session::ServerFacts;
 use v6gap_core::task::{self, Task, TaskArm, Token};
 use v6gap_core::wire::control::{
-    Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome,
+    Hello, Limits, Message, Queued, RefusalCode, Refused, Report, TaskFailure, Welcome,
 };
 use v6gap_core::wire::whereabouts::Addresses;
 use v6gap_core::workload::Feature;
@@ -149,7 +149,7 @@ pub static MESSAGES: LazyLock<Vec<Value>> = LazyLock::new(|| {
         Message::ClockReply { asked_ns: 1, server_ns: 2 },
         Message::Ready { number: 1 },
         Message::Finish { number: 1 },
-        Message::Failed { number: 1, why: "no".to_owned(), lasting: false },
+        Message::Failed { number: 1, failure: TaskFailure::passing("no") },
         Message::Ping,
         Message::Pong,
         Message::Bye,

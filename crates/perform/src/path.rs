@@ -115,7 +115,7 @@ fn passes(
             let times = [a, b].into_iter().filter_map(|values| values.get(&Metric::Rtt).copied());
             Ok(times.reduce(f64::min).map(|seconds| (seconds * 1e9) as u64))
         }
-        Err(RunError::Trial(_) | RunError::Server { .. }) => Ok(None),
+        Err(RunError::Trial(_) | RunError::Server(_)) => Ok(None),
         Err(error) => Err(session.broken_off(error)),
     }
 }

@@ -98,7 +98,7 @@ fn broken_off(target: &str, error: &RunError) -> Failure {
             }
             _ => measurement_failed(target, error),
         },
-        RunError::Server { .. } => measurement_failed(target, error),
+        RunError::Server(_) => measurement_failed(target, error),
     }
 }
 

@@ -4,7 +4,9 @@ use super::clock::{self, Offset, Sample};
 use super::watch::Watch;
 use super::{Ending, NotNow, agree, timeout};
 use crate::task::Task;
-use crate::wire::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
+use crate::wire::control::{
+    Hello, Limits, Message, Queued, RefusalCode, Refused, Report, TaskFailure, Welcome,
+};
 use crate::wire::foreign;
 use crate::wire::whereabouts::Addresses;
 use crate::workload::Feature;
@@ -34,10 +36,8 @@ pub enum ClientAction {
     Failed {
         /// Number of the task.
         number: u32,
-        /// The reason, in words.
-        why: String,
-        /// Whether the same task would fail again for the same reason.
-        lasting: bool,
+        /// Why.
+        failure: TaskFailure,
     },
     /// Close the connection. Nothing follows.
     Close(Ending),
@@ -145,7 +145,7 @@ impl Client {
             Message::Addresses(addresses) => self.on_addresses(addresses),
             Message::Ready { number } => self.on_ready(number),
             Message::Report(report) => self.on_report(report),
-            Message::Failed { number, why, lasting } => self.on_failed(number, why, lasting),
+            Message::Failed { number, failure } => self.on_failed(number, failure),
             Message::Hello(_)
             | Message::Clock { .. }
             | Message::Whereabouts
@@ -184,7 +184,8 @@ impl Client {
         if let Some(name) = lacking(&self.known, needed) {
             let why = format!("it does not know {name:?}; update v6gap there");
             let number = task.number;
-            self.actions.push_back(ClientAction::Failed { number, why, lasting: true });
+            let failure = TaskFailure::lasting(why);
+            self.actions.push_back(ClientAction::Failed { number, failure });
             return Ok(());
         }
         self.actions.push_back(ClientAction::Send(Message::Prepare(task.clone())));
@@ -293,7 +294,7 @@ impl Client {
         }
     }
 
-    fn on_failed(&mut self, failed: u32, why: String, lasting: bool) {
+    fn on_failed(&mut self, failed: u32, failure: TaskFailure) {
         let current = match &self.phase {
             Phase::Preparing(task) => task.number,
             Phase::Running { number } | Phase::Reporting { number } => *number,
@@ -302,7 +303,7 @@ impl Client {
         if failed != current {
             return self.end_broken();
         }
-        self.actions.push_back(ClientAction::Failed { number: failed, why, lasting });
+        self.actions.push_back(ClientAction::Failed { number: failed, failure });
         self.idle();
     }
 

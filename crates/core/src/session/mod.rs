@@ -15,8 +15,6 @@
 //!
 //! The machines do not retry and do not resend: control runs over TCP.
 
-use alloc::string::String;
-
 pub mod access;
 pub mod agree;
 pub mod allowance;
@@ -78,15 +76,6 @@ pub mod timeout {
     pub const END_NS: u64 = 10 * SECOND_NS;
     /// Client: until the server's report.
     pub const REPORT_NS: u64 = 20 * SECOND_NS;
-}
-
-/// Why a half of a task gave nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TaskFailure {
-    /// The reason, in words.
-    pub why: String,
-    /// Whether the same task would fail again for the same reason.
-    pub lasting: bool,
 }
 
 /// A call that the phase of the session does not allow.

@@ -2,13 +2,15 @@
 
 use super::pulse::{Beat, Pulse};
 use super::watch::Watch;
-use super::{Ending, TaskFailure, agree, timeout};
+use super::{Ending, agree, timeout};
 use crate::arm::Arm;
 use crate::host::Host;
 use crate::host::names;
 use crate::observation::EndReport;
 use crate::task::Task;
-use crate::wire::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
+use crate::wire::control::{
+    Hello, Limits, Message, Queued, RefusalCode, Refused, Report, TaskFailure, Welcome,
+};
 use crate::wire::foreign;
 use crate::wire::whereabouts::{Addresses, QUESTIONS_MAX};
 use crate::workload::Feature;
@@ -293,7 +295,7 @@ impl Server {
         };
         let message = match outcome {
             Ok(ends) => Message::Report(Report { number, ends }),
-            Err(TaskFailure { why, lasting }) => Message::Failed { number, why, lasting },
+            Err(failure) => Message::Failed { number, failure },
         };
         match (self.phase, &message) {
             (Phase::Running, Message::Report(_)) => {
@@ -303,8 +305,8 @@ impl Server {
                 self.pulse.heard(self.watch.now());
             }
             (Phase::Preparing, Message::Report(_)) => {
-                let why = "the server's half ended before it was ready".to_string();
-                self.conclude(Message::Failed { number, why, lasting: false });
+                let failure = TaskFailure::passing("the server's half ended before it was ready");
+                self.conclude(Message::Failed { number, failure });
             }
             (Phase::Running, Message::Failed { .. }) => {
                 self.conclude(message);
@@ -353,8 +355,8 @@ impl Server {
         }
         self.number = Some(number);
         if let Err(objection) = agree::check(&task, &self.facts.limits) {
-            let why = objection.to_string();
-            return self.conclude(Message::Failed { number, why, lasting: true });
+            let failure = TaskFailure::lasting(objection.to_string());
+            return self.conclude(Message::Failed { number, failure });
         }
         self.task_ns = agree::bound_ns(&task.workload, &self.facts.limits);
         self.actions.push_back(ServerAction::Start(task));

@@ -373,12 +373,11 @@ fn a_bad_task_fails_in_words_and_the_session_goes_on() {
         )),
         3,
     );
-    let [ServerAction::Send(Message::Failed { number: 0, why, lasting: true })] =
-        &drain(&mut server)[..]
+    let [ServerAction::Send(Message::Failed { number: 0, failure })] = &drain(&mut server)[..]
     else {
         panic!()
     };
-    assert!(why.contains("connections in all is 0"), "{why}");
+    assert!(failure.lasting && failure.why.contains("connections in all is 0"), "{failure:?}");
     let good = Task {
         number: 1,
         ..task(Workload::Connect(Connect { count: 9, ..Connect::default() }), &[V4])
@@ -483,10 +482,11 @@ proptest! {
             let mut client = opened(known);
             client.prepare(task.clone(), 100).unwrap();
             let actions = drain_client(&mut client);
-            let [ClientAction::Failed { number, why, lasting: true }] = &actions[..] else {
+            let [ClientAction::Failed { number, failure }] = &actions[..] else {
                 panic!("{actions:?}")
             };
-            prop_assert_eq!(*number, task.number);
+            let why = &failure.why;
+            prop_assert_eq!((*number, failure.lasting), (task.number, true));
             let named = names.iter().any(|name| !known.contains(name) && why.contains(name));
             prop_assert!(named && why.contains("update"), "{}", why);
             // The session goes on.

@@ -3,7 +3,9 @@
 mod probe;
 mod search;
 
-use super::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
+use super::control::{
+    Hello, Limits, Message, Queued, RefusalCode, Refused, Report, TaskFailure, Welcome,
+};
 use super::whereabouts::Addresses;
 use crate::arm::{Arm, TurnOrder};
 use crate::family::{Family, PerFamily};
@@ -524,11 +526,11 @@ pub(crate) fn message() -> impl Strategy<Value = Message> {
         any::<u32>().prop_map(|number| Message::Finish { number }),
         (any::<u32>(), many((arm(), end_report()), 0..3))
             .prop_map(|(number, ends)| Message::Report(Report { number, ends })),
-        (any::<u32>(), text(), any::<bool>()).prop_map(|(number, why, lasting)| Message::Failed {
-            number,
-            why,
-            lasting
-        }),
+        (any::<u32>(), text(), any::<bool>(), of(family())).prop_map(
+            |(number, why, lasting, family)| {
+                Message::Failed { number, failure: TaskFailure { why, lasting, family } }
+            }
+        ),
         Just(Message::Ping),
         Just(Message::Pong),
         Just(Message::Bye),

@@ -5,6 +5,7 @@
 
 use super::whereabouts::Addresses;
 use crate::arm::Arm;
+use crate::family::Family;
 use crate::host::Host;
 use crate::observation::EndReport;
 use crate::task::Task;
@@ -60,11 +61,9 @@ pub enum Message {
     Failed {
         /// Number of the task.
         number: u32,
-        /// The reason, in words.
-        why: String,
-        /// Whether the same task would fail again for the same reason.
-        #[serde(default)]
-        lasting: bool,
+        /// Why.
+        #[serde(flatten)]
+        failure: TaskFailure,
     },
     /// Server: are you still there? Only while the client waits or no task runs.
     Ping,
@@ -75,6 +74,31 @@ pub enum Message {
     /// A kind of message from a later program; to be ignored.
     #[serde(other)]
     Unknown,
+}
+
+/// Why a half of a task gave nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskFailure {
+    /// The reason, in words.
+    pub why: String,
+    /// Whether the same task would fail again for the same reason.
+    #[serde(default)]
+    pub lasting: bool,
+    /// The family that it is about, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<Family>,
+}
+
+impl TaskFailure {
+    /// One that may not happen again, about neither family.
+    pub fn passing(why: impl Into<String>) -> Self {
+        TaskFailure { why: why.into(), lasting: false, family: None }
+    }
+
+    /// One that would happen again, about neither family.
+    pub fn lasting(why: impl Into<String>) -> Self {
+        TaskFailure { lasting: true, ..TaskFailure::passing(why) }
+    }
 }
 
 /// The client's first message.

@@ -1,7 +1,7 @@
 //! Words of the other end, made harmless where they enter: short, on one line, and without what
 //! drives terminals, forges lines of a log or turns the direction of what follows.
 
-use super::control::{Hello, Message, Queued, Refused, Welcome};
+use super::control::{Hello, Message, Queued, Refused, TaskFailure, Welcome};
 use crate::host::Host;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -83,8 +83,9 @@ pub fn clean(message: Message) -> Message {
         Message::Refused(Refused { code, why }) => {
             Message::Refused(Refused { code, why: line(&why, WHY_BYTES_MAX) })
         }
-        Message::Failed { number, why, lasting } => {
-            Message::Failed { number, why: line(&why, WHY_BYTES_MAX), lasting }
+        Message::Failed { number, failure } => {
+            let why = line(&failure.why, WHY_BYTES_MAX);
+            Message::Failed { number, failure: TaskFailure { why, ..failure } }
         }
         Message::Addresses(addresses) => Message::Addresses(addresses.bounded()),
         other => other,

@@ -1,7 +1,7 @@
 //! Decoding undoes encoding, and any bytes decode to a value or an error.
 
 use super::arbitrary::{arm, message};
-use super::control::{Message, RefusalCode, Refused};
+use super::control::{Message, RefusalCode, Refused, TaskFailure};
 use super::datagram::{Flags, HEADER_BYTES, Header};
 use super::frame::{self, BODY_BYTES_MAX, FrameError, FrameReader};
 use super::preamble::{self, Control, Data, Preamble, PreambleError, Progress};
@@ -164,9 +164,9 @@ fn a_frame_beyond_the_limit_is_refused_before_it_is_read() {
     reader.set_limit(99);
     reader.push(&[0, 0, 0, 100]);
     assert_eq!(reader.next(), Err(FrameError::TooLong { bytes: 100, most: 99 }));
-    let why = "x".repeat(BODY_BYTES_MAX);
+    let failure = TaskFailure::passing("x".repeat(BODY_BYTES_MAX));
     assert!(matches!(
-        frame::encode(&Message::Failed { number: 0, why, lasting: false }),
+        frame::encode(&Message::Failed { number: 0, failure }),
         Err(FrameError::TooLong { .. })
     ));
 }

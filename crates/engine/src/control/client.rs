@@ -171,8 +171,8 @@ impl Connection {
     ) -> Result<(T, EndReports), TaskError<E>> {
         let over = TaskError::<E>::session;
         let begun = self.attended(|driver| driver.begin_task(task)).map_err(over)?;
-        if let ClientAction::Failed { number, why, lasting } = begun {
-            return Err(TaskError::Server { number, why, lasting });
+        if let ClientAction::Failed { number, failure } = begun {
+            return Err(TaskError::Server { number, failure });
         }
         let own = work(task);
         match self.attended(Driver::finish_task).map_err(over)? {
@@ -181,9 +181,9 @@ impl Connection {
             }
             // Both halves failed: this one's reason is nearer to the person who asks, unless the
             // server had one that lasts.
-            ClientAction::Failed { number, why, lasting } => match own {
-                Err(own) if !lasting => Err(TaskError::Both { own, why }),
-                _ => Err(TaskError::Server { number, why, lasting }),
+            ClientAction::Failed { number, failure } => match own {
+                Err(own) if !failure.lasting => Err(TaskError::Both { own, why: failure.why }),
+                _ => Err(TaskError::Server { number, failure }),
             },
             other => Err(TaskError::session(self.problem(unexpected(&other)))),
         }

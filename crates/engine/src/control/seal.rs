@@ -166,6 +166,7 @@ impl Sealed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use v6gap_core::wire::control::TaskFailure;
     use v6gap_core::wire::version::{SPOKEN, VersionRange};
 
     fn preambles() -> Preambles {
@@ -191,7 +192,8 @@ mod tests {
     fn a_message_longer_than_a_record_arrives_in_any_pieces() {
         let (mut client, mut server) = pair();
         server.trust();
-        let message = Message::Failed { number: 3, why: "x".repeat(200_000), lasting: false };
+        let failure = TaskFailure::passing("x".repeat(200_000));
+        let message = Message::Failed { number: 3, failure };
         let bytes = client.seal(&message).unwrap();
         for piece in bytes.chunks(1009) {
             assert_eq!(server.next().unwrap(), None);
@@ -202,7 +204,8 @@ mod tests {
 
     #[test]
     fn a_server_takes_no_long_message_before_it_trusts() {
-        let message = Message::Failed { number: 3, why: "x".repeat(200_000), lasting: false };
+        let failure = TaskFailure::passing("x".repeat(200_000));
+        let message = Message::Failed { number: 3, failure };
         let (mut client, mut server) = pair();
         assert!(server.take(&client.seal(&message).unwrap()).is_err());
         let (mut client, mut server) = pair();

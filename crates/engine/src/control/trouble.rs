@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::session::Ending;
-use v6gap_core::wire::control::{RefusalCode, Refused};
+use v6gap_core::wire::control::{RefusalCode, Refused, TaskFailure};
 use v6gap_core::wire::frame::FrameError;
 use v6gap_core::wire::version::VersionMismatch;
 use v6gap_sys::socket::{ErrorClass, SocketError};
@@ -135,14 +135,12 @@ impl std::error::Error for ConnectError {}
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError<E> {
     /// The server's half was not or could not be done; the session goes on.
-    #[error("the server did not do task {number}: {why}")]
+    #[error("the server did not do task {number}: {}", failure.why)]
     Server {
         /// Number of the task.
         number: u32,
         /// The server's reason.
-        why: String,
-        /// Whether the same task would fail again for the same reason.
-        lasting: bool,
+        failure: TaskFailure,
     },
     /// This half failed; the session goes on.
     #[error("{0}")]

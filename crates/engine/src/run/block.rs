@@ -16,6 +16,7 @@ use v6gap_core::plan::Plan;
 use v6gap_core::run::{Attempt, Observed, Trouble};
 use v6gap_core::task::{Task, TaskArm, Token};
 use v6gap_core::values;
+use v6gap_core::wire::control::TaskFailure;
 use v6gap_core::workload::{Cell, Interleaving, Workload};
 use v6gap_core::world::{LinkModel, World};
 use v6gap_sys::{Unavailable, clock, entropy};
@@ -33,15 +34,8 @@ pub enum RunError {
     #[error(transparent)]
     Trial(TrialError),
     /// The server could not do its half of a task.
-    #[error("the server could not do its part: {why}")]
-    Server {
-        /// The server's reason, in words.
-        why: String,
-        /// Whether the same task would fail again for the same reason.
-        lasting: bool,
-        /// The family of the task's only arm, if the reason is about it.
-        family: Option<Family>,
-    },
+    #[error("the server could not do its part: {}", .0.why)]
+    Server(TaskFailure),
     /// A host that is a stranger's is asked for no more.
     #[error("{0}")]
     Declined(String),
@@ -60,20 +54,14 @@ impl RunError {
             TaskError::Session(problem) => RunError::Lost(problem),
             TaskError::Own(error) => RunError::Trial(error),
             TaskError::Both { own, why } => RunError::Trial(with_server(own, &why)),
-            TaskError::Server { why, lasting, .. } => {
-                let family = family_of(&why, arms);
-                RunError::Server { why, lasting, family }
+            TaskError::Server { failure, .. } => {
+                // Of a family that it was not asked about a server has nothing to say.
+                let asked = |family: &Family| arms.iter().any(|arm| arm.family == *family);
+                let family = failure.family.filter(asked);
+                RunError::Server(TaskFailure { family, ..failure })
             }
         }
     }
-}
-
-/// The family of a task's only arm, if the server's reason is about it. All that a server tells of
-/// its reason is words: they name the family of whatever happened over one
-/// ([`TrialError::family`]), and none where the host itself failed, as a worker that ended.
-fn family_of(why: &str, arms: &[TaskArm]) -> Option<Family> {
-    let [only] = arms else { return None };
-    Some(only.family).filter(|family| why.contains(&family.to_string()))
 }
 
 /// An error of this half with the server's reason where that may be the cause: this end has seen no
@@ -91,7 +79,7 @@ impl Trouble for RunError {
         match self {
             RunError::Lost(_) => "server-lost",
             RunError::Trial(error) => error.kind().word(),
-            RunError::Server { .. } => "server",
+            RunError::Server(_) => "server",
             RunError::Declined(_) => "declined",
             RunError::Random(_) => "no-random-bytes",
             RunError::Store(_) => "not-stored",
@@ -101,7 +89,7 @@ impl Trouble for RunError {
     fn family(&self) -> Option<Family> {
         match self {
             RunError::Trial(error) => error.family(),
-            RunError::Server { family, .. } => *family,
+            RunError::Server(failure) => failure.family,
             RunError::Lost(_) | RunError::Declined(_) => None,
             RunError::Random(_) | RunError::Store(_) => None,
         }
@@ -288,10 +276,8 @@ impl Performer for Bench<'_> {
         for (arm, observed) in measured {
             *found.get_mut(arm) = Some(observed);
         }
-        let missing = |arm: Arm| {
-            let why = format!("no report of arm {arm:?}");
-            RunError::Server { why, lasting: false, family: None }
-        };
+        let missing =
+            |arm: Arm| RunError::Server(TaskFailure::passing(format!("no report of arm {arm:?}")));
         let PerArm { a, b } = found;
         Ok(PerArm { a: a.ok_or_else(|| missing(Arm::A))?, b: b.ok_or_else(|| missing(Arm::B))? })
     }
@@ -340,8 +326,7 @@ mod tests {
     fn of_server(error: &TrialError, families: &[Family]) -> Option<Family> {
         let arms = Arm::BOTH.into_iter().zip(families);
         let arms: Vec<TaskArm> = arms.map(|(arm, &family)| TaskArm { arm, family }).collect();
-        let (why, lasting) = (error.to_string(), error.is_lasting());
-        RunError::of_task(TaskError::Server { number: 1, why, lasting }, &arms).family()
+        RunError::of_task(TaskError::Server { number: 1, failure: error.told() }, &arms).family()
     }
 
     /// As if this half had met it: a failure that only the server sees counts against its family.
@@ -350,8 +335,9 @@ mod tests {
         for family in Family::BOTH {
             let (own, of_host) = errors(family);
             for error in own {
-                assert_eq!(of_server(&error, &[family]), error.family(), "{error}");
-                assert_eq!(of_server(&error, &Family::BOTH), None, "{error}");
+                assert_eq!(of_server(&error, &[family]), Some(family), "{error}");
+                assert_eq!(of_server(&error, &Family::BOTH), Some(family), "{error}");
+                assert_eq!(of_server(&error, &[family.other()]), None, "{error}");
             }
             for error in of_host {
                 assert_eq!(of_server(&error, &[family]), None, "{error}");

@@ -205,7 +205,7 @@ fn fate(error: &RunError) -> Fate {
             _ if error.is_lasting() => Fate::CellOver,
             _ => Fate::Again,
         },
-        RunError::Server { lasting: true, .. } => Fate::CellOver,
-        RunError::Server { lasting: false, .. } => Fate::Again,
+        RunError::Server(failure) if failure.lasting => Fate::CellOver,
+        RunError::Server(_) => Fate::Again,
     }
 }

@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::session::access::Access;
 use v6gap_core::session::queue::{Queue, Room, Turn};
-use v6gap_core::session::{Ending, ServerAction, TaskFailure};
+use v6gap_core::session::{Ending, ServerAction};
 use v6gap_core::task::Task;
-use v6gap_core::wire::control::Message;
+use v6gap_core::wire::control::{Message, TaskFailure};
 use v6gap_core::wire::version::VersionRange;
 use v6gap_core::wire::whereabouts::Addresses;
 use v6gap_sys::clock;
@@ -363,7 +363,7 @@ impl Front {
             Ok(running) => self.running = Some(running),
             Err(error) => {
                 let why = format!("the server cannot start a thread: {error}");
-                let failure = TaskFailure { why, lasting: false };
+                let failure = TaskFailure::passing(why);
                 session.machine.ended(Err(failure), clock::now_ns());
             }
         }

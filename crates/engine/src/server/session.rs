@@ -6,7 +6,7 @@ use crate::control::{ALIVE, ChannelError};
 use std::net::{IpAddr, SocketAddr};
 use v6gap_core::session::backlog::Backlog;
 use v6gap_core::session::{Server, ServerFacts};
-use v6gap_core::wire::control::Message;
+use v6gap_core::wire::control::{Message, TaskFailure};
 use v6gap_core::wire::preamble::Nonce;
 use v6gap_core::wire::whereabouts;
 use v6gap_sys::clock;
@@ -128,9 +128,8 @@ impl Session {
         }
         let sealed = match (self.sealed.seal(message), message) {
             (Err(ChannelError::Frame(error)), Message::Report(report)) => {
-                let (number, why) = (report.number, error.to_string());
-                let failed = Message::Failed { number, why, lasting: false };
-                self.sealed.seal(&failed)
+                let failure = TaskFailure::passing(error.to_string());
+                self.sealed.seal(&Message::Failed { number: report.number, failure })
             }
             (sealed, _) => sealed,
         };

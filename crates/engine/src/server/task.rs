@@ -15,9 +15,9 @@ use v6gap_core::arm::Arm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
 use v6gap_core::session::access::Access;
-use v6gap_core::session::{TaskFailure, agree};
+use v6gap_core::session::agree;
 use v6gap_core::task::{Task, Token};
-use v6gap_core::wire::control::Limits;
+use v6gap_core::wire::control::{Limits, TaskFailure};
 use v6gap_core::wire::preamble::Data;
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, Listener, Stream, Waker};
@@ -149,9 +149,8 @@ impl Workshop {
             // A defect in one trial must not take the server's turn away for ever.
             let outcome = catch_unwind(AssertUnwindSafe(measure));
             let outcome = outcome.unwrap_or_else(|_| Err(TrialError::panicked()));
-            let outcome = outcome.map(|reports| with_idle(reports, idle)).map_err(|error| {
-                TaskFailure { why: error.to_string(), lasting: error.is_lasting() }
-            });
+            let outcome =
+                outcome.map(|reports| with_idle(reports, idle)).map_err(|error| error.told());
             let until_ns = begun_ns.saturating_add(agree::rest_ns(&task.workload, &limits));
             rest_until_ns.store(until_ns, Ordering::Release);
             tell(Happened::Ended(outcome));

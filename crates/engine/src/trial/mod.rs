@@ -35,13 +35,13 @@ use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::observation::EndReport;
 use v6gap_core::task::Task;
+use v6gap_core::wire::control::TaskFailure;
 use v6gap_core::wiremodel::fragments;
 use v6gap_core::workload::Impossible;
 use v6gap_sys::Unavailable;
 use v6gap_sys::socket::{Datagram, ErrorClass, SocketError};
 
-/// Why a task failed at this end. Its words name the family that it is about, if it is about one:
-/// of a server's error a client is told no more.
+/// Why a task failed at this end.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     /// The task cannot be done as it stands.
@@ -242,6 +242,12 @@ impl TrialError {
             | TrialError::Aborted { family, .. } => Some(*family),
             TrialError::Told { family, .. } => *family,
         }
+    }
+
+    /// What a client is told of it.
+    pub fn told(&self) -> TaskFailure {
+        let (lasting, family) = (self.is_lasting(), self.family());
+        TaskFailure { why: self.to_string(), lasting, family }
     }
 
     /// The address of the peer, where it is known.

@@ -209,9 +209,9 @@ fn proposed(
     task.number = connection.next_number();
     match connection.run_task(&task, |task| client::run(task, context)) {
         Ok(_) => None,
-        Err(TaskError::Server { why, lasting, .. }) => {
-            assert!(lasting, "{why}");
-            Some(why)
+        Err(TaskError::Server { failure, .. }) => {
+            assert!(failure.lasting, "{failure:?}");
+            Some(failure.why)
         }
         Err(TaskError::Own(error) | TaskError::Both { own: error, .. }) => {
             panic!("{}", TrialError::to_string(&error))

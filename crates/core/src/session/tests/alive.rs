@@ -4,7 +4,8 @@
 use super::*;
 use crate::session::queue::{OWED_NS, Room, WELCOMED_NS};
 use crate::session::timeout::{CLOCK_NS, PING_NS, PONG_NS, QUEUE_REPEAT_NS, WAITING_NS};
-use crate::wire::control::Queued;
+use crate::wire::control::{Queued, TaskFailure};
+use alloc::string::String;
 use core::net::IpAddr;
 
 fn open_session() -> Server {
@@ -48,8 +49,7 @@ fn nothing_is_asked_while_a_task_runs_and_at_once_when_it_failed() {
     let mut server = running();
     server.on_timer(20 * SECOND_NS);
     assert_eq!(drain(&mut server), []);
-    let failure = TaskFailure { why: "silent".to_string(), lasting: false };
-    server.ended(Err(failure), 20 * SECOND_NS);
+    server.ended(Err(TaskFailure::passing("silent")), 20 * SECOND_NS);
     let [ServerAction::Send(Message::Failed { .. })] = &drain(&mut server)[..] else { panic!() };
     server.on_timer(20 * SECOND_NS);
     assert_eq!(drain(&mut server), [ServerAction::Send(Message::Ping)]);

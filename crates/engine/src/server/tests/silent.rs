@@ -6,7 +6,7 @@ use super::*;
 use crate::control::seal::{self, HANDSHAKE_BYTES, Preambles, Sealed};
 use std::time::Instant;
 use v6gap_core::session::timeout::{PING_NS, PONG_NS};
-use v6gap_core::wire::control::{Message, RefusalCode, Welcome};
+use v6gap_core::wire::control::{Message, RefusalCode, TaskFailure, Welcome};
 use v6gap_core::wire::preamble::{Control, Nonce};
 use v6gap_core::wire::version::SPOKEN;
 
@@ -172,8 +172,8 @@ fn a_client_that_is_busy_answers_all_the_same() {
         asked.send(()).unwrap();
         let Some(Message::Prepare(_)) = hear(stream, sealed) else { panic!() };
         say(stream, sealed, &Message::Ready { number: 1 });
-        let why = "a test".to_string();
-        say(stream, sealed, &Message::Failed { number: 1, why, lasting: false });
+        let failure = TaskFailure::passing("a test");
+        say(stream, sealed, &Message::Failed { number: 1, failure });
         say(stream, sealed, &Message::Ping);
         assert_eq!(hear(stream, sealed), Some(Message::Pong));
         asked.send(()).unwrap();
