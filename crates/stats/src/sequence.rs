@@ -26,8 +26,8 @@ pub const DEFAULT_SCALE: f64 = 1.0;
 pub enum Looks {
     /// At each n from [`LOOKS_MIN`] to 400. One look at fewer values errs less.
     All,
-    /// At each n from [`LOOKS_MIN`] to 11, and spending half of the rate: the other half is for
-    /// what takes over from 12 values on.
+    /// At each n from [`LOOKS_MIN`] to 11, before the bets on scores take over: what those leave of
+    /// the rate for normal values is spent here, and that is half of it and a little.
     First,
 }
 
@@ -39,7 +39,7 @@ impl Looks {
     pub const fn factor(self) -> f64 {
         match self {
             Looks::All => 1.5,
-            Looks::First => 2.4,
+            Looks::First => 2.7,
         }
     }
 

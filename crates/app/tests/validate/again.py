@@ -24,7 +24,7 @@ SCORES_MIN = 12
 LOOKS_MIN = 8
 BETS = np.array([0.25, 0.5, 0.75, 0.95])
 # What a rate is multiplied with, since nobody looks before the first few values.
-ALL_LOOKS, FIRST_LOOKS = 1.5, 2.4
+ALL_LOOKS, FIRST_LOOKS = 1.5, 2.7
 ALPHA = 0.05
 LESS_IS_BETTER = {"rtt", "connect", "first-byte", "loss", "loss-back", "ipdv", "pdv", "cpu"}
 
