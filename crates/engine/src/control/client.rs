@@ -175,14 +175,15 @@ impl Connection {
             return Err(TaskError::Server { number, failure });
         }
         let own = work(task);
-        match self.attended(Driver::finish_task).map_err(over)? {
+        let (said, before) = self.attended(Driver::finish_task).map_err(over)?;
+        match said {
             ClientAction::Report(report) => {
                 own.map(|own| (own, report.ends)).map_err(TaskError::Own)
             }
             // Both halves failed: this one's reason is nearer to the person who asks, unless the
             // server had one that lasts.
             ClientAction::Failed { number, failure } => match own {
-                Err(own) if !failure.lasting => Err(TaskError::Both { own, why: failure.why }),
+                Err(own) if !failure.lasting => Err(TaskError::Both { own, failure, before }),
                 _ => Err(TaskError::Server { number, failure }),
             },
             other => Err(TaskError::session(self.problem(unexpected(&other)))),
@@ -350,13 +351,14 @@ impl Driver {
     }
 
     /// Tells that this half is over, unless the server's has failed meanwhile, and waits for what
-    /// the server says.
-    fn finish_task(&mut self) -> Result<ClientAction, FamilyProblem> {
-        if self.told.is_empty() {
+    /// the server says. Returns whether it had said so before.
+    fn finish_task(&mut self) -> Result<(ClientAction, bool), FamilyProblem> {
+        let before = !self.told.is_empty();
+        if !before {
             let finished = self.machine.finish(clock::now_ns());
             finished.map_err(|e| self.problem(Trouble::System(e.to_string())))?;
         }
-        self.next_event()
+        Ok((self.next_event()?, before))
     }
 
     /// Answers the server until `waker` is called, and notes what the caller has to act on. Time is

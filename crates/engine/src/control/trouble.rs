@@ -146,12 +146,14 @@ pub enum TaskError<E> {
     #[error("{0}")]
     Own(E),
     /// Both halves failed, which may have one cause; the session goes on.
-    #[error("{own}; the server: {why}")]
+    #[error("{own}; the server: {}", failure.why)]
     Both {
         /// What this half met, which is nearer to the person who asks.
         own: E,
         /// The server's reason.
-        why: String,
+        failure: TaskFailure,
+        /// Whether the server told of it before this half was over.
+        before: bool,
     },
     /// The session is over.
     #[error(transparent)]

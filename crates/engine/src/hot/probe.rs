@@ -316,7 +316,7 @@ pub fn server(
     notes: &mut PerArm<ServerNotes>,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
-    let broken = Broken::at(Arm::A, PROBING);
+    let broken = |place| Broken::at([Arm::A, Arm::B][place], PROBING);
     let mut returning = Returning { manner, validation, buffer, answer, notes, watch, quiet: None };
     let mut departing = [[(Arm::A, 0); DEPARTING]; 2];
     let mut sends = [0; 2];
@@ -325,12 +325,12 @@ pub fn server(
         Wait::Yield | Wait::Spin => 0,
     };
     loop {
-        let ready = wait_either(first, second, sleep_ns).map_err(|e| broken(e.into()))?;
+        let ready = wait_either(first, second, sleep_ns).map_err(|e| broken(0)(e.into()))?;
         let mut any = false;
         for (place, socket) in [Some(first), second].into_iter().enumerate() {
             let Some(socket) = socket.filter(|_| ready[place]) else { continue };
             let way = Way { socket, departing: &mut departing[place], sends: &mut sends[place] };
-            match returning.take(way).map_err(&broken)? {
+            match returning.take(way).map_err(broken(place))? {
                 Taken::End => return Ok(()),
                 Taken::Some => any = true,
                 Taken::Nothing => {}
@@ -339,7 +339,7 @@ pub fn server(
         if !any {
             match watch.idle(&mut returning.quiet) {
                 Err(Cause::Finished) => return Ok(()),
-                other => other.map_err(&broken)?,
+                other => other.map_err(broken(0))?,
             }
         }
     }

@@ -53,14 +53,20 @@ impl RunError {
         match error {
             TaskError::Session(problem) => RunError::Lost(problem),
             TaskError::Own(error) => RunError::Trial(error),
-            TaskError::Both { own, why } => RunError::Trial(with_server(own, &why)),
-            TaskError::Server { failure, .. } => {
-                // Of a family that it was not asked about a server has nothing to say.
-                let asked = |family: &Family| arms.iter().any(|arm| arm.family == *family);
-                let family = failure.family.filter(asked);
-                RunError::Server(TaskFailure { family, ..failure })
+            // A server that has given up answers nobody: that is not blocked on the way.
+            TaskError::Both { own, failure, before: true } if own.kind() == Kind::Blocked => {
+                RunError::of_server(failure, arms)
             }
+            TaskError::Both { own, failure, .. } => RunError::Trial(with_server(own, &failure.why)),
+            TaskError::Server { failure, .. } => RunError::of_server(failure, arms),
         }
+    }
+
+    /// Of a family that it was not asked about a server has nothing to say.
+    fn of_server(failure: TaskFailure, arms: &[TaskArm]) -> Self {
+        let asked = |family: &Family| arms.iter().any(|arm| arm.family == *family);
+        let family = failure.family.filter(asked);
+        RunError::Server(TaskFailure { family, ..failure })
     }
 }
 
@@ -327,6 +333,20 @@ mod tests {
         let arms = Arm::BOTH.into_iter().zip(families);
         let arms: Vec<TaskArm> = arms.map(|(arm, &family)| TaskArm { arm, family }).collect();
         RunError::of_task(TaskError::Server { number: 1, failure: error.told() }, &arms).family()
+    }
+
+    /// Who gets no answers from a server that has failed does not find UDP blocked.
+    #[test]
+    fn nothing_is_blocked_where_the_server_failed_before() {
+        let family = Family::V6;
+        let address = SocketAddr::new(family.loopback(), 9);
+        let word = |before| {
+            let own = TrialError::Blocked { family, address, patience_ms: 9, why: None };
+            let failure = TaskFailure::passing("no descriptor is left");
+            let found = RunError::of_task(TaskError::Both { own, failure, before }, &[]);
+            (found.word(), found.to_string().contains("no descriptor"))
+        };
+        assert_eq!((word(true), word(false)), (("server", true), ("blocked", false)));
     }
 
     /// As if this half had met it: a failure that only the server sees counts against its family.

@@ -348,6 +348,8 @@ fn idle_of(known: &Mutex<Option<(u64, trial::Idle)>>, session: u64) -> trial::Id
 fn discard_strays(datagrams: &PerFamily<Option<Datagram>>) {
     let mut bytes = [0; 1];
     for socket in [&datagrams.v4, &datagrams.v6].into_iter().flatten() {
+        // As a worker left it that was ended.
+        let _ = socket.keep_nothing(false);
         let strays = 0..STRAYS_MAX;
         if socket.set_nonblocking(true).is_ok() {
             strays.into_iter().take_while(|_| socket.recv_from(&mut bytes).is_ok()).for_each(drop);

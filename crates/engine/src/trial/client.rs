@@ -1,6 +1,6 @@
 //! The client's half of a task.
 
-use super::{TrialError, check, family, halves, processor};
+use super::{TrialError, check, halves, processor};
 use crate::stamp::StampKey;
 use std::net::SocketAddr;
 use v6gap_core::arm::Arm;
@@ -87,5 +87,5 @@ pub fn run(task: &Task, context: &ClientContext) -> Result<Vec<(Arm, EndReport)>
         files::keep_apart();
         halves::client(task, context)
     };
-    thread::aside(measure).map_err(TrialError::thread(family(task, Arm::A)))?
+    thread::aside(measure).map_err(TrialError::thread)?
 }

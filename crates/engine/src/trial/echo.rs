@@ -14,7 +14,7 @@ use super::sockets::{
 };
 use super::times::{exchanges, held};
 use super::validation::{
-    Basis, Place, Served, Unproved, gather_apart, gather_placed, prove as prove_sources,
+    Basis, Place, Served, Unproved, Unread, gather_apart, gather_placed, prove as prove_sources,
 };
 use super::{TrialError, family, flows};
 use crate::hot::echo::{self as hot, Buffers};
@@ -273,7 +273,7 @@ pub(super) fn server(
             let proofs = prove(task, &streams, |_, stream| stream_proof(stream))?;
             let (outcome, used) =
                 apart(|| hot::stream_server(&turns, tag, &streams, memory, &watch))
-                    .map_err(TrialError::thread(family(task, Arm::A)))?;
+                    .map_err(TrialError::thread)?;
             outcome.map_err(|b| {
                 let arm = b.arm;
                 TrialError::of(b, family(task, arm), Some(proofs.get(arm).0.peer))
@@ -332,12 +332,14 @@ fn serve_datagrams(
     let is_one = std::ptr::eq(services.a, services.b);
     let second = placed.b.or(placed.a.filter(|_| is_one));
     let sockets = PerArm { a: placed.a.unwrap_or(services.a), b: second.unwrap_or(services.b) };
+    let replaced = |arm: Arm| !std::ptr::eq(*sockets.get(arm), *services.get(arm));
+    let _unread = PerArm::from_fn(|arm| replaced(arm).then(|| Unread::of(services.get(arm))));
     set_waits(task, &sockets, echo.wait)?;
     let served =
         apart(|| hot::datagram_server(turns, &mut validation, &sockets, memory, &mut peers, watch));
     // They belong to the service, which goes on with blocking calls.
     set_waits(task, &services, Wait::Block)?;
-    let (outcome, used) = served.map_err(TrialError::thread(family(task, Arm::A)))?;
+    let (outcome, used) = served.map_err(TrialError::thread)?;
     Ok((service_proofs(task, &sockets, &peers, outcome)?, used))
 }
 

@@ -281,7 +281,7 @@ impl TrialError {
 
     /// A worker has ended without telling of an error.
     pub(crate) fn of_worker(why: String) -> Self {
-        TrialError::Told { kind: Kind::Worker, family: None, address: None, why }
+        TrialError::of_host(Kind::Worker, why)
     }
 
     /// The error of a hot loop on a socket of `family` whose peer is at `address`.
@@ -323,10 +323,14 @@ impl TrialError {
         }
     }
 
+    /// What this host lacks or failed at, whatever the family.
+    fn of_host(kind: Kind, why: String) -> TrialError {
+        TrialError::Told { kind, family: None, address: None, why }
+    }
+
     /// No thread could be started for the task.
-    fn thread(family: Family) -> impl Fn(std::io::Error) -> TrialError {
-        let operation = "starting a thread";
-        move |source| TrialError::Io { operation, family, address: None, source }
+    fn thread(source: io::Error) -> TrialError {
+        TrialError::of_host(Kind::Io, format!("starting a thread failed: {source}"))
     }
 
     fn socket(family: Family, address: Option<SocketAddr>) -> impl Fn(SocketError) -> TrialError {
@@ -348,13 +352,13 @@ pub fn watched<T>(processor: Option<usize>, work: impl FnOnce() -> T) -> (T, End
     (outcome, before.report())
 }
 
-/// The family of an arm of the task; [`check`] has seen that the arm takes part.
+/// The family of an arm of the task; that of its first where it does not take part.
 fn family(task: &Task, arm: Arm) -> Family {
-    task.arms.iter().find(|a| a.arm == arm).map_or(Family::V4, |a| a.family)
+    task.arms.iter().find(|a| a.arm == arm).map_or(only_arm(task).1, |a| a.family)
 }
 
-/// The only arm of a task that is interleaved by whole trials; [`check`] has seen that there is
-/// one.
+/// The only arm of a task that is interleaved by whole trials, or the first one; [`check`] has seen
+/// that there is one.
 fn only_arm(task: &Task) -> (Arm, Family) {
     task.arms.first().map_or((Arm::A, Family::V4), |a| (a.arm, a.family))
 }

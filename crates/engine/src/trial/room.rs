@@ -2,7 +2,7 @@
 //! allocation that fails ends the process, and where threads measure the server with everybody's
 //! session.
 
-use super::{TrialError, only_arm};
+use super::{Kind, TrialError};
 use std::hint::black_box;
 use v6gap_core::task::Task;
 use v6gap_core::unit::format_bytes;
@@ -15,12 +15,10 @@ pub(super) fn check(task: &Task) -> Result<(), TrialError> {
     let found = room.try_reserve_exact(usize::try_from(bytes).unwrap_or(usize::MAX));
     // Room that nobody looks at need not be asked for.
     black_box(&room);
-    found.map_err(|_| TrialError::Unavailable {
-        family: only_arm(task).1,
-        missing: Unavailable::new(
-            "memory for this task",
-            format!("it takes up to {}, and the system gives less", format_bytes(bytes)),
-        ),
+    found.map_err(|_| {
+        let why = format!("it takes up to {}, and the system gives less", format_bytes(bytes));
+        let missing = Unavailable::new("memory for this task", why);
+        TrialError::of_host(Kind::Unavailable, missing.to_string())
     })
 }
 
@@ -47,8 +45,9 @@ mod tests {
             arrives: native(),
             draw: None,
         };
-        let refused = check(&task(echo)).unwrap_err().to_string();
-        assert!(refused.contains("memory for this task unavailable"), "{refused}");
+        let refused = check(&task(echo)).unwrap_err();
+        assert!(refused.to_string().contains("memory for this task unavailable"), "{refused}");
+        assert_eq!((refused.family(), refused.is_lasting()), (None, true));
         check(&task(Echo::default())).unwrap();
     }
 }

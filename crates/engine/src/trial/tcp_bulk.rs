@@ -257,7 +257,7 @@ impl End<'_> {
                 thread.spawn_scoped(scope, move || another(number, stream))
             };
             let others = streams.map(spawn).collect::<Result<Vec<_>, _>>();
-            let others = others.map_err(TrialError::thread(self.family))?;
+            let others = others.map_err(TrialError::thread)?;
             let first = first.map(|(number, stream)| self.one(number, stream, places[0], source));
             let mut done = Vec::from_iter(first);
             let mut used = Vec::new();

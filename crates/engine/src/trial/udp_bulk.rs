@@ -5,7 +5,7 @@ use super::client::ClientContext;
 use super::evidence::{Before, datagram_endpoints, datagram_granted};
 use super::server::DataFlows;
 use super::sockets::{Locals, datagram, datagram_waits, marks, payload};
-use super::validation::{Basis, Served, Unproved, gather_apart, prove};
+use super::validation::{Basis, Served, Unproved, Unread, gather_apart, prove};
 use super::{TrialError, capacity, only_arm};
 use crate::hot::datagram_bulk::{self as hot, Counted, Line, Replies, Sending};
 use crate::hot::pace::{CATCH_UP_MAX, Pace};
@@ -102,6 +102,7 @@ pub(super) fn server(
     ready();
     let prepare = |socket: &Datagram| socket.mark(&marks(&bulk.marking));
     let apart = gather_apart((arm, family), service, &mut validation, prepare, &watch)?;
+    let _unread = Unread::of(service);
     let missing = TrialError::Missing { family, what: "source of datagrams" };
     let Served { source: peer, socket, .. } = apart.first().ok_or(missing)?;
     let line = Line { socket, end: End::Server };

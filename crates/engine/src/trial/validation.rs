@@ -174,13 +174,33 @@ pub(super) type Services<'a> = (&'a Datagram, Option<&'a Datagram>);
 /// of open files of their own, so that it may live on when it is dropped; nothing comes to it then.
 pub(super) struct Place(pub Datagram);
 
+/// A socket of the service that nobody reads until the value is dropped, since others serve in its
+/// place: what strangers send to it must not fill its buffer, which would count as this host's
+/// drops (`Udp.RcvbufErrors`).
+pub(super) struct Unread<'a>(&'a Datagram);
+
+impl<'a> Unread<'a> {
+    /// Where the system cannot throw away what comes, it counts.
+    pub fn of(service: &'a Datagram) -> Self {
+        let _ = service.keep_nothing(true);
+        Unread(service)
+    }
+}
+
+impl Drop for Unread<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.keep_nothing(false);
+    }
+}
+
 /// The port of "discard" (RFC 863), from which no source of a task speaks.
 const DISCARD: u16 = 9;
 
 impl Drop for Place {
     fn drop(&mut self) {
-        if let Ok(local) = self.0.local() {
-            let _ = self.0.connect(SocketAddr::new(local.ip(), DISCARD));
+        if let Ok(mut local) = self.0.local() {
+            local.set_port(DISCARD);
+            let _ = self.0.connect(local);
         }
     }
 }
@@ -308,7 +328,7 @@ struct Placed<'a, F> {
     family: Family,
     services: Services<'a>,
     /// The addresses of this host that sources spoke to, by service.
-    met: [Vec<IpAddr>; 2],
+    met: [Vec<SocketAddr>; 2],
     prepare: F,
     made: [Option<Place>; 2],
 }
@@ -318,23 +338,26 @@ impl<F: Fn(&Datagram) -> Result<(), SocketError>> Placed<'_, F> {
         usize::from(!std::ptr::eq(service, self.services.0))
     }
 
-    /// Makes what is needed, or nothing.
-    fn make(&mut self) -> Result<(), SocketError> {
+    /// Makes what is needed, or nothing. Errors come with the family of their service.
+    fn make(&mut self) -> Result<(), (Family, SocketError)> {
         let mut made = [None, None];
         for service in [Some(self.services.0), self.services.1].into_iter().flatten() {
-            if !service.local()?.ip().is_unspecified() {
+            let own = service.local().map_err(|error| (self.family, error))?.ip();
+            let family = Family::of(&own).unwrap_or(self.family);
+            if !own.is_unspecified() {
                 continue;
             }
             let place = self.place_of(service);
-            let [address] = self.met[place][..] else { return Ok(()) };
-            let socket = match service.at(address) {
+            let [at] = self.met[place][..] else { return Ok(()) };
+            let socket = match service.at(at) {
                 Ok(Ok(socket)) => socket,
                 // What came to many, or through what makes other addresses its own.
                 Err(error) if error.class() == ErrorClass::AddressUnavailable => return Ok(()),
                 Ok(Err(_)) => return Ok(()),
-                Err(error) => return Err(error),
+                Err(error) => return Err((family, error)),
             };
-            socket.set_nonblocking(true).and_then(|()| (self.prepare)(&socket))?;
+            let prepared = socket.set_nonblocking(true).and_then(|()| (self.prepare)(&socket));
+            prepared.map_err(|error| (family, error))?;
             made[place] = Some(Place(socket));
         }
         self.made = made;
@@ -348,9 +371,9 @@ impl<F: Fn(&Datagram) -> Result<(), SocketError>> Accepting for Placed<'_, F> {
     fn accept(&mut self, proved: &Proved<'_>) -> Result<(), TrialError> {
         let (place, arrived) = (self.place_of(proved.service), proved.arrived);
         let met = &mut self.met[place];
-        met.extend(arrived.local.filter(|local| !met.contains(local)));
+        met.extend(arrived.place().filter(|at| !met.contains(at)));
         if proved.last {
-            self.make().map_err(TrialError::socket(self.family, Some(arrived.source)))?;
+            self.make().map_err(|(family, error)| TrialError::socket(family, None)(error))?;
         }
         // As good as lost on the way if it cannot be sent; it is asked for again.
         let _ = proved.service.answer(&proved.answer, arrived);
@@ -380,7 +403,7 @@ impl<F: Fn(&Datagram) -> Result<(), SocketError>> Accepting for Apart<F> {
         let source = arrived.source;
         let failed = TrialError::socket(family, Some(source));
         let socket = (proved.service)
-            .apart_for(source, arrived.local)
+            .apart_for(source, arrived.place())
             .map_err(&failed)?
             .map_err(|missing| TrialError::Unavailable { family, missing })?;
         socket.set_nonblocking(true).and_then(|()| (self.prepare)(&socket)).map_err(&failed)?;

@@ -4,7 +4,7 @@ use super::common::{Service, echo, slice, trial};
 use super::support::{Outcome, addresses, ensure, lab, own, port};
 use std::net::SocketAddr;
 use v6gap_core::arm::{Arm, PerArm};
-use v6gap_core::family::Family;
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::{EndReport, Measured};
 use v6gap_core::wire::datagram::HEADER_BYTES;
 use v6gap_core::wiremodel::udp_packets;
@@ -250,6 +250,30 @@ pub fn a_link_local_zone_is_kept() -> Outcome {
     context.server.v6 = Some(zone(theirs.0, 0));
     let (client, _) = service.perform_with(&task, || near.run(|| client::run(&task, &context)));
     ensure(client?.is_err(), || "an address without a zone led somewhere".to_owned())
+}
+
+/// Trap (docs/traps.md): a server on all addresses answers datagrams in the zone in which they
+/// came, over sockets of its own for each source and for all.
+pub fn a_server_answers_in_the_zone_that_it_was_asked_in() -> Outcome {
+    let lab = lab()?;
+    let (near, far) = (lab.node("client")?, lab.node("server")?);
+    let link_local = |node: &Node| node.run(link_local_address);
+    let (ours, theirs) = (link_local(near)??, link_local(far)??);
+    let service = far.run(|| Service::at(PerFamily::from_fn(Family::unspecified)))?;
+    let mut context = service.context(Transport::Udp);
+    let port = service.udp(Family::V6).port();
+    context.server.v6 = Some(std::net::SocketAddrV6::new(theirs.0, port, 0, ours.1).into());
+    for connections in [1, 8] {
+        let workload = Echo { connections, ..echo(Transport::Udp, 64, Wait::Block) };
+        let task = slice(Workload::Echo(workload), PerArm::null(Family::V6));
+        let half = || near.run(|| client::run(&task, &context));
+        let (client, _) = far.run(|| service.perform_with(&task, half))?;
+        for (arm, report) in client?? {
+            let Measured::Times(times) = &report.measured else { return Err("no times".into()) };
+            ensure(times.count > 0 && times.lost == 0, || format!("{arm:?}: {times:?}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// The link-local address of the only interface besides loopback, and its number.

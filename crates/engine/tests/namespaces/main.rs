@@ -28,7 +28,7 @@ use tier::Tier::{Day, Night, Witness};
 use v6gap_sys::netns;
 
 /// Each says what was wrong.
-const CHECKS: [tier::Scenario<fn() -> Outcome>; 14] = [
+const CHECKS: [tier::Scenario<fn() -> Outcome>; 15] = [
     ("transfers_agree", transfers::agree, Day(5)),
     ("exchanges_agree", exchanges::counts_agree, Day(5)),
     (
@@ -63,6 +63,11 @@ const CHECKS: [tier::Scenario<fn() -> Outcome>; 14] = [
         Night(60),
     ),
     ("a_link_local_zone_is_kept", exchanges::a_link_local_zone_is_kept, Day(5)),
+    (
+        "a_server_answers_in_the_zone_that_it_was_asked_in",
+        exchanges::a_server_answers_in_the_zone_that_it_was_asked_in,
+        Day(5),
+    ),
 ];
 
 fn main() -> ExitCode {

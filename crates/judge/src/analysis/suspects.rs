@@ -7,6 +7,7 @@ use super::{Explained, Question, Verdict, again, offloads, placement, routes, tr
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::net::SocketAddr;
 use serde::Serialize;
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::family::Family;
@@ -151,7 +152,11 @@ impl Seen<'_> {
             self.trials(arm).find_map(|t| {
                 let (client, server) = (t.ends.client.endpoints?, t.ends.server.seen()?.endpoints?);
                 let pairs = [(client.local, server.peer), (client.peer, server.local)];
-                let change = pairs.into_iter().find(|(sent, seen)| sent.ip() != seen.ip());
+                // A socket on all addresses does not say at which one something came.
+                let other = |(sent, seen): &(SocketAddr, SocketAddr)| {
+                    !seen.ip().is_unspecified() && sent.ip() != seen.ip()
+                };
+                let change = pairs.into_iter().find(other);
                 change.map(|(sent, seen)| (sent.ip(), seen.ip()))
             })
         };

@@ -5,7 +5,7 @@ use super::{Domain, call, open, options, platform, refuse_mapped, refuse_mixed};
 use crate::Unavailable;
 use socket2::{Protocol, SockRef, Type};
 use std::io;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 
 /// A UDP socket of one family, in blocking mode unless told otherwise.
 ///
@@ -38,9 +38,9 @@ impl Datagram {
         platform::can_share_ports().is_ok()
     }
 
-    /// A second socket on the port of this one, at `address` or else where this one is, which gets
-    /// what `peer` sends there while this one gets the rest. Datagrams that come while it is being
-    /// made may go to either.
+    /// A second socket on the port of this one, at the address of `place` or else where this one
+    /// is, which gets what `peer` sends there while this one gets the rest. Datagrams that come
+    /// while it is being made may go to either.
     ///
     /// # Errors
     /// A peer of the other family, or the system's answer; [`Unavailable`] off Linux, where a port
@@ -48,10 +48,11 @@ impl Datagram {
     pub fn apart_for(
         &self,
         peer: SocketAddr,
-        address: Option<IpAddr>,
+        place: Option<SocketAddr>,
     ) -> Result<Result<Self, Unavailable>, SocketError> {
-        let local = self.local()?;
-        let local = SocketAddr::new(address.unwrap_or(local.ip()), local.port());
+        let own = self.local()?;
+        let mut local = place.unwrap_or(own);
+        local.set_port(own.port());
         refuse_mixed(Operation::Connect, local, peer)?;
         if let Err(missing) = platform::can_share_ports() {
             return Ok(Err(missing));
@@ -62,15 +63,16 @@ impl Datagram {
     }
 
     /// A second socket on the port of this one, which is on all addresses: it gets what comes to
-    /// `address` and answers from there, where the system would choose among several, while this
-    /// one gets the rest.
+    /// the address of `place` and answers from there, where the system would choose among several,
+    /// while this one gets the rest.
     ///
     /// # Errors
     /// An address that is not on this host, or what else the system says; [`Unavailable`] off
     /// Linux.
-    pub fn at(&self, address: IpAddr) -> Result<Result<Self, Unavailable>, SocketError> {
+    pub fn at(&self, place: SocketAddr) -> Result<Result<Self, Unavailable>, SocketError> {
         let own = self.local()?;
-        let local = SocketAddr::new(address, own.port());
+        let mut local = place;
+        local.set_port(own.port());
         refuse_mixed(Operation::Bind, own, local)?;
         match platform::can_share_ports() {
             Ok(()) => self.beside(local).map(Ok),
@@ -212,6 +214,15 @@ impl Datagram {
     /// Off Linux, or before [`connect`](Self::connect).
     pub fn path_mtu(&self) -> Result<u32, Unavailable> {
         platform::path_mtu(&SockRef::from(&self.inner))
+    }
+
+    /// On: what comes is thrown away by the kernel at once, as if nobody were there, and fills no
+    /// buffer. Off: it is kept again.
+    ///
+    /// # Errors
+    /// Off Linux; and off where it is not on.
+    pub fn keep_nothing(&self, on: bool) -> Result<(), Unavailable> {
+        platform::keep_nothing(&SockRef::from(&self.inner), on)
     }
 
     /// On: packets carry "don't fragment" (IPv4), the source does not fragment (both families), and

@@ -20,6 +20,7 @@ macro_rules! unavailable {
 
 unavailable! {
     can_share_ports() -> (): "a second UDP socket on one port";
+    keep_nothing(&Socket, bool) -> (): "a filter on a socket";
     set_receive_low_water(&Socket, u32) -> (): "the receive low-water mark";
     lend_receive_buffer(&Socket, u32) -> (u32, i32):
         "a receive buffer before the connection stands";

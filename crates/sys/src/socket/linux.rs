@@ -3,7 +3,7 @@
 use super::{Domain, Incoming, KeepAlive, TcpInfo, wait};
 use crate::Unavailable;
 use rustix::net::{SocketFlags, acceptfrom_with};
-use socket2::{SockRef, Socket, Type};
+use socket2::{SockFilter, SockRef, Socket, Type};
 use std::io;
 use std::mem::{offset_of, size_of};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -116,6 +116,14 @@ pub(super) fn keep_alive(socket: &Socket, times: &KeepAlive) -> io::Result<()> {
 /// UDP sockets that both allow it share an address, and one with a peer gets all of that peer's.
 pub(super) fn can_share_ports() -> Result<(), Unavailable> {
     Ok(())
+}
+
+/// A filter that takes no byte of any datagram: those are input errors of UDP, and none of them is
+/// a full buffer's.
+pub(super) fn keep_nothing(socket: &Socket, on: bool) -> Result<(), Unavailable> {
+    let take = SockFilter::new((libc::BPF_RET | libc::BPF_K) as u16, 0, 0, 0);
+    let done = if on { socket.attach_filter(&[take]) } else { socket.detach_filter() };
+    done.map_err(|error| Unavailable::new("a filter on a socket", error))
 }
 
 pub(super) fn set_receive_low_water(socket: &Socket, bytes: u32) -> Result<(), Unavailable> {

@@ -17,7 +17,7 @@ use crate::Unavailable;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::AsFd;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::time::Duration;
 
 /// A datagram that was received.
@@ -35,6 +35,20 @@ pub struct Arrived {
     pub traffic_class: Option<u8>,
     /// When the kernel had it, in ns since the Unix epoch, if that was asked for.
     pub wall_ns: Option<u64>,
+}
+
+impl Arrived {
+    /// The address that it was sent to, if that was told, with the zone that its source names where
+    /// it is link-local; none where the source names none. The port is 0.
+    pub fn place(&self) -> Option<SocketAddr> {
+        match (self.local?, self.source) {
+            (IpAddr::V6(ip), SocketAddr::V6(source)) if ip.is_unicast_link_local() => {
+                let zone = source.scope_id();
+                (zone != 0).then(|| SocketAddrV6::new(ip, 0, 0, zone).into())
+            }
+            (ip, _) => Some(SocketAddr::new(ip, 0)),
+        }
+    }
 }
 
 /// A datagram that the kernel has handed to the interface.

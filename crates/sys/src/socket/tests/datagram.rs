@@ -63,6 +63,23 @@ fn a_new_socket_takes_the_place_of_the_old_one_and_nobody_else_can() {
 }
 
 #[test]
+fn what_is_not_kept_is_gone_and_fills_no_buffer() {
+    both(|address| {
+        let ((far, there), (near, _)) = (bound(address), bound(address));
+        if let Err(missing) = far.keep_nothing(true) {
+            return println!("not tested: {missing}");
+        }
+        near.send_to(b"gone", there).expect("loopback");
+        far.keep_nothing(false).expect("it was on");
+        near.send_to(b"kept", there).expect("loopback");
+        let mut bytes = [0; 20];
+        let (length, _) = far.recv_from(&mut bytes).expect("loopback");
+        assert_eq!(&bytes[..length], b"kept");
+        assert!(far.keep_nothing(false).is_err(), "it is off");
+    });
+}
+
+#[test]
 fn a_second_socket_on_a_port_gets_what_its_peer_sends() {
     both(|address| {
         let ((service, here), (peer, there), (other, _)) =
