@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn a_range_is_as_narrow_as_asked_for() {
         let pairs = pairs_for_precision(Metric::Rtt, 0.02, 0.01).unwrap();
-        let radius = |n| v6gap_stats::sequence::t_sequence_radius(n, 0.02, 1.0, 0.05);
+        let radius = |n| v6gap_stats::sequence::t_sequence_radius(n, 0.02, 0.05);
         assert!(radius(pairs) <= libm::log1p(0.01) && radius(pairs - 1) > libm::log1p(0.01));
         assert_eq!(pairs_for_precision(Metric::Rtt, 10.0, 1e-6), None);
     }

@@ -15,7 +15,7 @@
 use crate::drift::{Moments, welch};
 use crate::estimate::Interval;
 use crate::paired_t;
-use crate::sequence::{DEFAULT_SCALE, t_sequence_radius};
+use crate::sequence::t_sequence_radius;
 use crate::summary::{mean, sd};
 use alloc::vec::Vec;
 
@@ -151,7 +151,7 @@ struct Start {
 impl Detector {
     /// One that has seen nothing. Where alpha is no rate or the margin none, it finds nothing.
     pub fn new(rule: Rule) -> Self {
-        let radius = |n| t_sequence_radius(n, 1.0, DEFAULT_SCALE, rule.alpha);
+        let radius = |n| t_sequence_radius(n, 1.0, rule.alpha);
         Detector {
             margin: rule.margin,
             radii: (0..=REMEMBERED_MAX).map(radius).collect(),

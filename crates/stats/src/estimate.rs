@@ -1,7 +1,5 @@
-//! What every method of this crate answers with: a centre, an interval, and reasons for doubt.
-
-use alloc::vec::Vec;
-use core::fmt;
+//! What every method of this crate answers with: a centre and an interval, which is the whole line
+//! where the sample cannot say.
 
 /// A closed range on the real line; either end may be infinite.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,91 +40,20 @@ impl Interval {
     }
 }
 
-/// A centre with its interval and whatever makes them doubtful.
-#[derive(Debug, Clone, PartialEq)]
+/// A centre with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// Point estimate in the unit of the sample; NaN when there is none.
     pub centre: f64,
-    /// Interval of the stated level.
+    /// Interval at the error rate that was asked for, or at a smaller one: an exact method on few
+    /// values can only offer certain rates.
     pub interval: Interval,
-    /// Coverage the interval really has, in (0, 1]. An exact method on few values can only offer
-    /// certain levels, so this is at least what was asked for; 1 belongs to the whole line.
-    pub level: f64,
-    /// Number of values the estimate rests on.
-    pub n: usize,
-    /// Reasons for doubt, each at most once.
-    pub warnings: Vec<Warning>,
 }
 
 impl Estimate {
-    /// An estimate that leaves the interval open: the whole line, at level 1.
-    pub(crate) fn open(centre: f64, n: usize, warnings: Vec<Warning>) -> Self {
-        Estimate { centre, interval: Interval::WHOLE, level: 1.0, n, warnings }
-    }
-}
-
-/// Why an estimate may be worth less than it looks.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Warning {
-    /// Too few values for a bounded interval at this level.
-    TooFewBlocks {
-        /// Values there are.
-        have: usize,
-        /// Values the method needs.
-        need: usize,
-    },
-    /// Values equal to zero were kept; they can only widen the interval.
-    ZerosKept {
-        /// How many.
-        count: usize,
-    },
-    /// Equal magnitudes: an exact interval becomes conservative.
-    Ties,
-    /// All values are equal, so the sample says nothing about its own noise.
-    NoSpread,
-    /// Infinite or undefined values: no estimate is possible.
-    NotFinite {
-        /// How many.
-        count: usize,
-    },
-    /// The asked level is not strictly between 0 and 1.
-    LevelOutOfRange,
-    /// Too few values for a bootstrap interval to have its nominal coverage.
-    BootstrapUnreliable {
-        /// Values there are.
-        have: usize,
-        /// Values the bootstrap needs.
-        need: usize,
-    },
-    /// The resampled statistic does not surround the observed one, or is undefined.
-    BootstrapDegenerate,
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Warning::TooFewBlocks { have, need } => {
-                write!(f, "{have} blocks are too few for a bounded range: {need} are needed")
-            }
-            Warning::ZerosKept { count: 1 } => write!(f, "1 difference of zero was kept"),
-            Warning::ZerosKept { count } => write!(f, "{count} differences of zero were kept"),
-            Warning::Ties => write!(f, "some differences have equal size: the range is cautious"),
-            Warning::NoSpread => {
-                write!(f, "all values are equal: the sample cannot show its own noise")
-            }
-            Warning::NotFinite { count } => {
-                write!(f, "not a finite number in {count} of the values: no estimate is possible")
-            }
-            Warning::LevelOutOfRange => {
-                write!(f, "the error rate must lie strictly between 0 and 1")
-            }
-            Warning::BootstrapUnreliable { have, need } => {
-                write!(f, "bootstrap unreliable: {have} values, {need} are needed")
-            }
-            Warning::BootstrapDegenerate => {
-                write!(f, "bootstrap failed: the resamples do not surround the observed value")
-            }
-        }
+    /// An estimate that leaves the interval open.
+    pub(crate) fn open(centre: f64) -> Self {
+        Estimate { centre, interval: Interval::WHOLE }
     }
 }
 
@@ -141,17 +68,10 @@ pub enum Alternative {
     TwoSided,
 }
 
-/// Checks shared by all interval methods: finite values and a level that makes sense.
-pub(crate) fn faults(sample: &[f64], alpha: f64) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    let count = sample.iter().filter(|x| !x.is_finite()).count();
-    if count > 0 {
-        warnings.push(Warning::NotFinite { count });
-    }
-    if !is_rate(alpha) {
-        warnings.push(Warning::LevelOutOfRange);
-    }
-    warnings
+/// Whether an interval method can work with its input: all values finite, and `alpha` a rate. An
+/// empty sample passes, as methods differ in how many values they need.
+pub(crate) fn is_usable(sample: &[f64], alpha: f64) -> bool {
+    is_rate(alpha) && sample.iter().all(|x| x.is_finite())
 }
 
 /// Whether `alpha` is an error rate strictly between 0 and 1.
@@ -167,7 +87,6 @@ pub(crate) fn no_spread(sample: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
 
     #[test]
     fn interval_questions() {
@@ -180,17 +99,11 @@ mod tests {
     }
 
     #[test]
-    fn warnings_speak_in_words() {
-        let w = Warning::TooFewBlocks { have: 4, need: 6 };
-        assert_eq!(w.to_string(), "4 blocks are too few for a bounded range: 6 are needed");
-        assert_eq!(Warning::ZerosKept { count: 1 }.to_string(), "1 difference of zero was kept");
-    }
-
-    #[test]
-    fn faults_are_found() {
-        assert_eq!(faults(&[1.0, 2.0], 0.05), []);
-        assert_eq!(faults(&[1.0, f64::NAN], 0.05), [Warning::NotFinite { count: 1 }]);
-        assert_eq!(faults(&[], 1.0), [Warning::LevelOutOfRange]);
-        assert_eq!(faults(&[], f64::NAN), [Warning::LevelOutOfRange]);
+    fn input_is_finite_and_has_a_rate() {
+        assert!(is_usable(&[1.0, 2.0], 0.05) && is_usable(&[], 0.05));
+        assert!(!is_usable(&[1.0, f64::NAN], 0.05) && !is_usable(&[f64::INFINITY], 0.05));
+        for alpha in [0.0, 1.0, f64::NAN] {
+            assert!(!is_usable(&[1.0, 2.0], alpha), "{alpha}");
+        }
     }
 }

@@ -7,7 +7,7 @@
 //! * `alpha` is a two-sided error rate in (0, 1): `0.05` asks for a 95 % interval;
 //! * a sample is a slice in the order it was taken; functions that need sorted input say so;
 //! * nothing panics: input that cannot answer the question gives an interval over the whole line
-//!   (or a p-value of 1) and, where there is an [`Estimate`], a [`Warning`] that says why.
+//!   (or a p-value of 1).
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 #![no_std]
 
@@ -49,4 +49,4 @@ pub mod summary;
 pub mod trend;
 pub mod two_runs;
 
-pub use estimate::{Alternative, Estimate, Interval, Warning};
+pub use estimate::{Alternative, Estimate, Interval};

@@ -8,7 +8,7 @@
 //! that is not positive). The answer is never below 3: two blocks say next to nothing about their
 //! own noise.
 
-use crate::sequence::{DEFAULT_SCALE, t_sequence_radius};
+use crate::sequence::t_sequence_radius;
 use crate::solve::{first_integer, first_true};
 use crate::special::{normal_upper, stirling_error, t_upper_quantile};
 use core::f64::consts::PI;
@@ -27,7 +27,7 @@ pub fn blocks_for_equivalence(sigma: f64, delta: f64, alpha: f64) -> usize {
 /// Blocks until the radius of the t confidence sequence at `alpha` is at most `target_radius`.
 pub fn blocks_for_sequence_radius(sigma: f64, target_radius: f64, alpha: f64) -> usize {
     blocks(sigma, target_radius, |n, ratio| {
-        let radius = t_sequence_radius(n as usize, 1.0, DEFAULT_SCALE, alpha);
+        let radius = t_sequence_radius(n as usize, 1.0, alpha);
         if radius <= ratio { 1.0 } else { 0.0 }
     })
 }
@@ -128,8 +128,8 @@ mod tests {
     fn sequence_radius_is_reached_and_not_before() {
         for (target, alpha) in [(4.0, 0.05), (1.0, 0.05), (0.5, 0.05), (0.1, 0.05), (0.5, 0.01)] {
             let n = blocks_for_sequence_radius(1.0, target, alpha);
-            assert!(t_sequence_radius(n, 1.0, 1.0, alpha) <= target);
-            assert!(t_sequence_radius(n - 1, 1.0, 1.0, alpha) > target);
+            assert!(t_sequence_radius(n, 1.0, alpha) <= target);
+            assert!(t_sequence_radius(n - 1, 1.0, alpha) > target);
         }
         assert_eq!(blocks_for_sequence_radius(0.0, 1.0, 0.05), 5);
     }

@@ -14,9 +14,9 @@
 //! ([`crate::signed_rank`]): under symmetry there is one centre. Of a law that is not symmetric
 //! all this describes the bulk, not the mean.
 
-use crate::estimate::{Estimate, Interval, Warning, faults, is_rate, no_spread};
+use crate::estimate::{Estimate, Interval, is_usable};
 use crate::signed_rank;
-use crate::solve::{falls_below_zero, first_integer};
+use crate::solve::falls_below_zero;
 use crate::summary::median;
 use alloc::vec::Vec;
 
@@ -81,26 +81,16 @@ impl<'a> Sequence<'a> {
     /// evidence is below `1 / alpha`. They may have gaps, which the range keeps. At 0.05 it is
     /// bounded from 7 values on, at 0.002 from 13, if they lie far enough to one side.
     pub fn estimate(&self, alpha: f64) -> Estimate {
-        let (n, centre) = (self.d.len(), signed_rank::centre(self.d));
-        let mut warnings = faults(self.d, alpha);
-        if n == 0 {
-            warnings.push(Warning::TooFewBlocks { have: 0, need: values_needed(alpha) });
-        }
-        if !warnings.is_empty() {
-            return Estimate::open(centre, n, warnings);
+        let centre = signed_rank::centre(self.d);
+        if self.d.is_empty() || !is_usable(self.d, alpha) {
+            return Estimate::open(centre);
         }
         let mirror: Vec<f64> = self.d.iter().map(|x| -x).collect();
         let mirror = Sequence { d: &mirror, scales: self.scales.clone() };
         let (low, high) = (self.low(alpha), -mirror.low(alpha));
-        if low == f64::NEG_INFINITY {
-            warnings.push(Warning::TooFewBlocks { have: n, need: values_needed(alpha).max(n + 1) });
-        } else if no_spread(self.d) {
-            warnings.push(Warning::NoSpread);
-        }
         // Where most values are equal, evidence may leave nothing; the ends then meet or cross.
         let interval = Interval { low: low.min(high).min(centre), high: high.max(low).max(centre) };
-        let level = if low.is_finite() { 1.0 - alpha } else { 1.0 };
-        Estimate { centre, interval, level, n, warnings }
+        Estimate { centre, interval }
     }
 
     /// The lowest candidate whose evidence is below `1 / alpha`; minus infinity where even one
@@ -189,27 +179,19 @@ fn mean_exp(logs: &[f64]) -> f64 {
     most + libm::log(sum / logs.len() as f64)
 }
 
-/// The smallest number of values, all to one side, that rejects at that rate.
-fn values_needed(alpha: f64) -> usize {
-    let gained = |n: u64| mean_exp(&BETS.map(|bet| n as f64 * libm::log1p(bet)));
-    let enough = |n: u64| gained(n) - core::f64::consts::LN_2 >= -libm::log(alpha);
-    let need = if is_rate(alpha) { first_integer(1, 1 << 20, enough) } else { Some(1) };
-    need.map_or(usize::MAX, |n| n as usize)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn so_many_values_are_needed() {
-        assert_eq!([0.10, 0.05, 0.002].map(values_needed), [6, 7, 13]);
-        let six = Sequence::new(&[1.0; 6], &[]).estimate(0.05);
-        assert_eq!(six.interval, Interval::WHOLE);
-        assert_eq!(six.warnings, [Warning::TooFewBlocks { have: 6, need: 7 }]);
-        let seven = Sequence::new(&[1.0; 7], &[]).estimate(0.05);
-        assert_eq!(seven.warnings, [Warning::NoSpread]);
-        assert!(seven.interval.contains(1.0) && seven.interval.width() < 1e-12, "{seven:?}");
+        let alike = [1.0; 13];
+        for (alpha, need) in [(0.10, 6), (0.05, 7), (0.002, 13)] {
+            let of = |n: usize| Sequence::new(&alike[..n], &[]).estimate(alpha).interval;
+            assert_eq!([of(0), of(need - 1)], [Interval::WHOLE; 2], "{alpha}");
+            let found = of(need);
+            assert!(found.contains(1.0) && found.width() < 1e-12, "{alpha}: {found:?}");
+        }
     }
 
     /// An outlier costs one value, however far away it lies.

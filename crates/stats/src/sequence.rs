@@ -8,15 +8,11 @@
 //! * [`t_sequence`]: for independent differences that are roughly normal. Robbins, "Statistical
 //!   methods related to the law of the iterated logarithm" (1970); Lai, "On confidence sequences"
 //!   (1976); Wang & Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with
-//!   unknown variance" (2024).
+//!   unknown variance" (2024). Its prior scale is 1 standard deviation: tuned for effects about as
+//!   large as the noise of one block, and close to the best over a wide range around it.
 
-use crate::estimate::{Estimate, Interval, Warning, faults, is_rate, no_spread};
-use crate::solve::first_integer;
+use crate::estimate::{Estimate, Interval, is_rate, is_usable, no_spread};
 use crate::summary::{mean, sd};
-
-/// Prior scale of the t sequence in units of the standard deviation: tuned for effects about as
-/// large as the noise of one block, and close to the best over a wide range around it.
-pub const DEFAULT_SCALE: f64 = 1.0;
 
 /// When a t sequence is looked at. Nobody looks before the first few values, so its error level is
 /// spent from there: it is asked at `factor` times the rate, which errs at the rate itself over
@@ -58,17 +54,16 @@ impl Looks {
 const RATE_MAX: f64 = 1.0 - 1e-9;
 
 /// Radius of the t confidence sequence after `n` values with standard deviation `sd`. With
-/// `A = 1 + n g` and `k = (A / alpha^2)^(1/n)` it is
+/// `A = 1 + n` and `k = (A / alpha^2)^(1/n)` it is
 /// `sd / sqrt(n) * sqrt((n - 1) (k - 1) / (1 - k / A))`; infinite while `k >= A` (up to n = 4 at
-/// alpha 0.05, n = 3 at 0.10, for `g` = 1). `g` is the prior scale, see [`DEFAULT_SCALE`].
-/// Infinite for input out of range.
-pub fn t_sequence_radius(n: usize, sd: f64, g: f64, alpha: f64) -> f64 {
-    let usable = sd >= 0.0 && g > 0.0 && is_rate(alpha);
+/// alpha 0.05, n = 3 at 0.10). Infinite for input out of range.
+pub fn t_sequence_radius(n: usize, sd: f64, alpha: f64) -> f64 {
+    let usable = sd >= 0.0 && is_rate(alpha);
     if n < 2 || !usable {
         return f64::INFINITY;
     }
     let n = n as f64;
-    let a = 1.0 + n * g;
+    let a = 1.0 + n;
     // k - 1 by expm1: for large n the exponent is tiny.
     let exponent = libm::log(a / (alpha * alpha)) / n;
     let (k, above_one) = (libm::exp(exponent), libm::expm1(exponent));
@@ -78,50 +73,35 @@ pub fn t_sequence_radius(n: usize, sd: f64, g: f64, alpha: f64) -> f64 {
     sd / libm::sqrt(n) * libm::sqrt((n - 1.0) * above_one / (1.0 - k / a))
 }
 
-/// The t confidence sequence at the end of `d`, with [`DEFAULT_SCALE`]; its centre is the mean.
+/// The t confidence sequence at the end of `d`; its centre is the mean.
 pub fn t_sequence(d: &[f64], alpha: f64, looks: Looks) -> Estimate {
-    let n = d.len();
-    let mut warnings = faults(d, alpha);
-    if !warnings.is_empty() {
-        return Estimate::open(f64::NAN, n, warnings);
+    if !is_usable(d, alpha) {
+        return Estimate::open(f64::NAN);
     }
-    let asked = looks.asked(alpha);
-    let bounded = |n: u64| t_sequence_radius(n as usize, 1.0, DEFAULT_SCALE, asked).is_finite();
-    if !bounded(n as u64) {
-        let need = first_integer(2, 1 << 32, bounded).map_or(usize::MAX, |n| n as usize);
-        warnings.push(Warning::TooFewBlocks { have: n, need });
-        return Estimate::open(mean(d), n, warnings);
+    let (centre, radius) = (mean(d), t_sequence_radius(d.len(), sd(d), looks.asked(alpha)));
+    if !radius.is_finite() {
+        return Estimate::open(centre);
     }
-    if no_spread(d) {
-        warnings.push(Warning::NoSpread);
-    }
-    let radius = t_sequence_radius(n, sd(d), DEFAULT_SCALE, asked);
-    Estimate {
-        centre: mean(d),
-        interval: Interval::around(mean(d), radius),
-        level: 1.0 - alpha,
-        n,
-        warnings,
-    }
+    Estimate { centre, interval: Interval::around(centre, radius) }
 }
 
 /// Evidence against "the mean is `mu`" after all of `d`: with t the t statistic,
 /// `A^(-1/2) ((1 + t^2/(n-1)) / (1 + t^2/((n-1) A)))^(n/2)`. Reject at rate alpha when it is at
 /// least `1 / alpha`, at any time; the radius of [`t_sequence`] is its exact inverse. 1 (no
 /// evidence) below two values or for values that are not finite.
-pub fn e_value(d: &[f64], mu: f64, g: f64) -> f64 {
+pub fn e_value(d: &[f64], mu: f64) -> f64 {
     let spread = if no_spread(d) { 0.0 } else { sd(d) };
-    e_value_of(d.len(), mean(d) - mu, spread, g)
+    e_value_of(d.len(), mean(d) - mu, spread)
 }
 
 /// As [`e_value`], from the number of values, their mean less `mu`, and their standard deviation.
-pub(crate) fn e_value_of(n: usize, shift: f64, spread: f64, g: f64) -> f64 {
-    let usable = g > 0.0 && shift.is_finite() && spread.is_finite();
+pub(crate) fn e_value_of(n: usize, shift: f64, spread: f64) -> f64 {
+    let usable = shift.is_finite() && spread.is_finite();
     if n < 2 || !usable {
         return 1.0;
     }
     let n = n as f64;
-    let a = 1.0 + n * g;
+    let a = 1.0 + n;
     // x = t^2 / (n - 1); the ratio tends to A as x grows without bound.
     let x = n * shift * shift / (spread * spread * (n - 1.0));
     let ratio = match x {
@@ -146,7 +126,7 @@ pub fn anytime_p(d: &[f64], looks: Looks) -> f64 {
             continue;
         }
         let spread = if alike { 0.0 } else { libm::sqrt(squares / before as f64) };
-        largest = largest.max(e_value_of(n, centre, spread, DEFAULT_SCALE));
+        largest = largest.max(e_value_of(n, centre, spread));
     }
     looks.p(largest)
 }
@@ -156,7 +136,7 @@ pub fn anytime_p(d: &[f64], looks: Looks) -> f64 {
 /// the 90 % interval does: as with two one-sided tests, only one of the two ends can be wrong at a
 /// time. 1 if the mean itself lies outside.
 pub fn anytime_equivalence_p(d: &[f64], delta: f64, looks: Looks) -> f64 {
-    let evidence = |mu: f64| looks.factor() * e_value(d, mu, DEFAULT_SCALE);
+    let evidence = |mu: f64| looks.factor() * e_value(d, mu);
     let inside = mean(d).abs() < delta;
     if inside { (0.5 / evidence(delta).min(evidence(-delta))).min(1.0) } else { 1.0 }
 }
@@ -164,7 +144,6 @@ pub fn anytime_equivalence_p(d: &[f64], delta: f64, looks: Looks) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     #[test]
     fn published_multipliers() {
@@ -177,31 +156,32 @@ mod tests {
             (100, 0.3347, 0.3109),
         ];
         for (n, at_5, at_10) in rows {
-            assert!((t_sequence_radius(n, 1.0, 1.0, 0.05) - at_5).abs() < 5e-5, "{n}");
-            assert!((t_sequence_radius(n, 1.0, 1.0, 0.10) - at_10).abs() < 5e-5, "{n}");
+            assert!((t_sequence_radius(n, 1.0, 0.05) - at_5).abs() < 5e-5, "{n}");
+            assert!((t_sequence_radius(n, 1.0, 0.10) - at_10).abs() < 5e-5, "{n}");
         }
     }
 
     #[test]
     fn too_few_and_bad_input() {
-        let four = t_sequence(&[1.0, 2.0, 3.0, 4.0], 0.02, Looks::All);
-        assert_eq!((four.centre, four.interval), (2.5, Interval::WHOLE));
-        assert_eq!(four.warnings, [Warning::TooFewBlocks { have: 4, need: 5 }]);
-        assert_eq!(
-            t_sequence(&[], 0.07, Looks::All).warnings,
-            [Warning::TooFewBlocks { have: 0, need: 4 }]
-        );
-        assert_eq!(t_sequence_radius(10, -1.0, 1.0, 0.05), f64::INFINITY);
-        assert_eq!(e_value(&[1.0], 0.0, 1.0), 1.0);
-        assert_eq!(e_value(&[1.0, f64::NAN], 0.0, 1.0), 1.0);
+        let d = [1.0, 2.0, 3.0, 4.0, 5.0];
+        let of = |n: usize, alpha: f64| t_sequence(&d[..n], alpha, Looks::All);
+        for (alpha, need) in [(0.02, 5), (0.07, 4)] {
+            assert_eq!([0, need - 1].map(|n| of(n, alpha).interval), [Interval::WHOLE; 2]);
+            assert!(of(need, alpha).interval.width().is_finite(), "{alpha}");
+        }
+        assert_eq!(of(4, 0.02).centre, 2.5);
+        assert_eq!(t_sequence_radius(10, -1.0, 0.05), f64::INFINITY);
+        assert_eq!(e_value(&[1.0], 0.0), 1.0);
+        assert_eq!(e_value(&[1.0, f64::NAN], 0.0), 1.0);
         assert_eq!(anytime_p(&[], Looks::All), 1.0);
     }
 
     #[test]
     fn equal_values_have_bounded_evidence() {
-        let e = e_value(&[0.1; 8], 0.0, 1.0);
+        let e = e_value(&[0.1; 8], 0.0);
         assert!((e / libm::pow(9.0, 3.5) - 1.0).abs() < 1e-12, "{e}");
-        assert!((e_value(&[0.5; 8], 0.5, 1.0) - 1.0 / 3.0).abs() < 1e-12);
-        assert_eq!(t_sequence(&[0.5; 8], 0.05, Looks::All).warnings, vec![Warning::NoSpread]);
+        assert!((e_value(&[0.5; 8], 0.5) - 1.0 / 3.0).abs() < 1e-12);
+        let point = t_sequence(&[0.5; 8], 0.05, Looks::All).interval;
+        assert_eq!(point, Interval { low: 0.5, high: 0.5 });
     }
 }

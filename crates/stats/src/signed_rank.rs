@@ -7,7 +7,7 @@
 //! "Nonparametric statistical methods", chapter 3; Pratt, "Remarks on zeros and ties in the
 //! Wilcoxon signed rank procedures" (1959).
 
-use crate::estimate::{Alternative, Estimate, Interval, Warning, faults, is_rate, no_spread};
+use crate::estimate::{Alternative, Estimate, Interval, is_rate, is_usable};
 use crate::solve::{first_integer, first_true};
 use crate::special::{normal_upper, normal_upper_quantile};
 use crate::summary::{midpoint, sorted};
@@ -23,23 +23,16 @@ pub const EXACT_LIMIT: usize = 60;
 /// at alpha 0.05 and from n = 5 at 0.10; below, the interval is the whole line.
 pub fn hodges_lehmann(d: &[f64], alpha: f64) -> Estimate {
     let n = d.len();
-    let mut warnings = faults(d, alpha);
-    if n == 0 || !warnings.is_empty() {
-        if n == 0 {
-            warnings.push(Warning::TooFewBlocks { have: 0, need: values_needed(alpha) });
-        }
-        return Estimate::open(f64::NAN, n, warnings);
+    if n == 0 || !is_usable(d, alpha) {
+        return Estimate::open(f64::NAN);
     }
     let (order, pairs) = (sorted(d), pairs(n));
     let centre = middle(&order);
-    warnings.extend(doubts(d));
-    let (rank, level) = critical_rank(n, alpha);
-    let Some(k) = rank else {
-        warnings.push(Warning::TooFewBlocks { have: n, need: values_needed(alpha) });
-        return Estimate::open(centre, n, warnings);
+    let (Some(k), _) = critical_rank(n, alpha) else {
+        return Estimate::open(centre);
     };
     let interval = Interval { low: walsh(&order, k + 1), high: walsh(&order, pairs - k) };
-    Estimate { centre, interval, level, n, warnings }
+    Estimate { centre, interval }
 }
 
 /// The Hodges-Lehmann estimate alone. NaN for an empty sample and for values that are not finite.
@@ -108,27 +101,6 @@ pub fn wilcoxon_p(d: &[f64], alternative: Alternative) -> f64 {
         Alternative::Less => lower_tail(above),
         Alternative::TwoSided => (2.0 * lower_tail(above.min(below))).min(1.0),
     }
-}
-
-/// The smallest n with a bounded interval: 2 * 2^-n <= alpha.
-fn values_needed(alpha: f64) -> usize {
-    if is_rate(alpha) { libm::ceil(1.0 - libm::log2(alpha)) as usize } else { 1 }
-}
-
-fn doubts(d: &[f64]) -> Vec<Warning> {
-    let mut found = Vec::new();
-    let zeros = d.iter().filter(|x| **x == 0.0).count();
-    if zeros > 0 {
-        found.push(Warning::ZerosKept { count: zeros });
-    }
-    let sizes: Vec<f64> = d.iter().filter(|x| **x != 0.0).map(|x| x.abs()).collect();
-    if sorted(&sizes).windows(2).any(|pair| pair[0] == pair[1]) {
-        found.push(Warning::Ties);
-    }
-    if no_spread(d) {
-        found.push(Warning::NoSpread);
-    }
-    found
 }
 
 /// Number of Walsh averages of n values.
@@ -230,14 +202,16 @@ mod tests {
 
     #[test]
     fn bad_and_scarce_input() {
-        assert_eq!(values_needed(0.05), 6);
-        assert_eq!(values_needed(0.10), 5);
-        let none = hodges_lehmann(&[], 0.05);
-        assert_eq!(none.warnings, [Warning::TooFewBlocks { have: 0, need: 6 }]);
-        let five = hodges_lehmann(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.05);
-        assert_eq!((five.centre, five.interval, five.level), (3.0, Interval::WHOLE, 1.0));
-        assert_eq!(five.warnings, [Warning::TooFewBlocks { have: 5, need: 6 }]);
-        assert!(hodges_lehmann(&[1.0, f64::INFINITY], 0.05).centre.is_nan());
+        let d = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let of = |n: usize, alpha: f64| hodges_lehmann(&d[..n], alpha);
+        for (n, alpha) in [(0, 0.05), (5, 0.05), (4, 0.10), (6, 0.0)] {
+            assert_eq!(of(n, alpha).interval, Interval::WHOLE, "{n} {alpha}");
+        }
+        assert_eq!(of(5, 0.05).centre, 3.0);
+        assert_eq!(of(6, 0.05).interval, Interval { low: 1.0, high: 6.0 });
+        assert_eq!(of(5, 0.10).interval, Interval { low: 1.0, high: 5.0 });
+        let wild = hodges_lehmann(&[1.0, f64::INFINITY], 0.05);
+        assert!(wild.centre.is_nan() && wild.interval == Interval::WHOLE);
     }
 
     #[test]
@@ -276,8 +250,9 @@ mod tests {
             assert_eq!(wilcoxon_p(d, Alternative::Greater), brute_force_greater(d));
         }
         assert_eq!(wilcoxon_p(&[0.0; 8], Alternative::TwoSided), 1.0);
+        // Without its zeros this would be five values, too few for an end.
         let e = hodges_lehmann(&[0.0, 1.0, 1.0, -1.0, 2.0, 3.0, 0.0], 0.05);
-        assert_eq!(e.warnings, [Warning::ZerosKept { count: 2 }, Warning::Ties]);
+        assert_eq!(e.interval, Interval { low: -0.5, high: 2.0 });
     }
 
     #[test]

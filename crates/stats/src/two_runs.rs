@@ -15,7 +15,7 @@
 
 use crate::drift::{self, Moments};
 use crate::estimate::{Interval, is_rate, no_spread};
-use crate::sequence::{DEFAULT_SCALE, e_value_of, t_sequence_radius};
+use crate::sequence::{e_value_of, t_sequence_radius};
 use crate::solve::first_true;
 use crate::summary::{mean, sd};
 
@@ -66,14 +66,14 @@ impl Run {
         let Moments { sd, n, .. } = self.moments;
         // At a rate of exactly 1 the formulas still hold, but 1 is no rate.
         let alpha = libm::exp(-nats.max(1e-9));
-        t_sequence_radius(n, sd, DEFAULT_SCALE, alpha)
+        t_sequence_radius(n, sd, alpha)
     }
 
     /// The inverse: logarithm of the evidence against a centre at `distance` from the mean, at
     /// least 0. It never falls as the distance grows.
     fn evidence(&self, distance: f64) -> f64 {
         let Moments { sd, n, .. } = self.moments;
-        libm::log(e_value_of(n, distance, sd, DEFAULT_SCALE)).max(0.0)
+        libm::log(e_value_of(n, distance, sd)).max(0.0)
     }
 }
 

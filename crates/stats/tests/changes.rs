@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 use v6gap_stats::change::{self, Detector, Point, REMEMBERED_MAX, Rule};
-use v6gap_stats::sequence::{DEFAULT_SCALE, t_sequence_radius};
+use v6gap_stats::sequence::t_sequence_radius;
 use v6gap_stats::summary;
 
 const RULE: Rule = Rule { alpha: 0.01, margin: 0.5 };
@@ -28,7 +28,7 @@ fn apart(points: &[Point], alpha: f64) -> f64 {
             let alike = values.iter().all(|value| *value == values[0]);
             let variance = if alike { 0.0 } else { summary::sd(&values).powi(2) };
             let spread = variance.max(explained).sqrt();
-            let radius = t_sequence_radius(values.len(), spread, DEFAULT_SCALE, alpha);
+            let radius = t_sequence_radius(values.len(), spread, alpha);
             if spread > 0.0 && radius.is_finite() {
                 low = low.max(summary::mean(&values) - radius);
                 high = high.min(summary::mean(&values) + radius);

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use v6gap_stats::sequence::Looks;
-use v6gap_stats::{Alternative, Estimate, Interval, Warning, paired_t, score, sequence};
+use v6gap_stats::{Alternative, Estimate, Interval, paired_t, score, sequence};
 use v6gap_stats::{batch, bootstrap, drift, equivalence, loss, modes, multiplicity};
 use v6gap_stats::{outliers, power, quantile, repeats, signed_rank, summary, trend};
 
@@ -66,7 +66,6 @@ proptest! {
             let (a, b) = (method(&d, 0.05), method(&negated, 0.05));
             prop_assert_eq!(a.centre, -b.centre, "{}", name);
             prop_assert_eq!(a.interval, mirrored(b.interval), "{}", name);
-            prop_assert_eq!(a.warnings, b.warnings, "{}", name);
         }
         let p = signed_rank::wilcoxon_p;
         prop_assert_eq!(p(&d, Alternative::Greater), p(&negated, Alternative::Less));
@@ -97,7 +96,6 @@ proptest! {
             for alpha in [0.5, 0.2, 0.1, 0.05, 0.01, 0.001] {
                 let e = method(&d, alpha);
                 prop_assert!(e.interval.contains(e.centre), "{name} {alpha}");
-                prop_assert!(e.level >= 1.0 - alpha - 1e-12, "{name} {alpha}");
                 // Signs of few values may leave no candidate at a high alpha.
                 if name != "score_sequence" {
                     let wider = e.interval.low <= inner.low && inner.high <= e.interval.high;
@@ -110,8 +108,8 @@ proptest! {
 
     #[test]
     fn tests_and_intervals_agree(d in differences(), alpha in 0.01..0.3_f64) {
-        let spread = !paired_t::t_interval(&d, alpha).warnings.contains(&Warning::NoSpread);
-        let e = sequence::e_value(&d, 0.0, 1.0);
+        let spread = d.iter().any(|x| *x != d[0]);
+        let e = sequence::e_value(&d, 0.0);
         if spread && (e * alpha - 1.0).abs() > 1e-9 {
             let asked = alpha / Looks::First.factor();
             let found = sequence::t_sequence(&d, asked, Looks::First);
@@ -123,7 +121,7 @@ proptest! {
     fn nothing_panics(d in anything(), x in prop::num::f64::ANY, y in prop::num::f64::ANY) {
         for (_, method) in METHODS {
             let e = method(&d, x);
-            prop_assert!(e.n == d.len() && !e.interval.low.is_nan() && !e.interval.high.is_nan());
+            prop_assert!(!e.interval.low.is_nan() && !e.interval.high.is_nan());
         }
         for side in [Alternative::Greater, Alternative::Less, Alternative::TwoSided] {
             let p = signed_rank::wilcoxon_p(&d, side);
@@ -135,7 +133,7 @@ proptest! {
         let _ = drift::welch_order_test(&d, &d);
         let _ = (drift::lag1_autocorrelation(&d), drift::skewness(&d));
         let _ = (summary::median(&d), summary::mad(&d));
-        let _ = (summary::percentile(&d, x), sequence::t_sequence_radius(d.len(), x, y, x));
+        let _ = (summary::percentile(&d, x), sequence::t_sequence_radius(d.len(), x, y));
         let _ = (quantile::order_statistic_interval(d.len(), x, y), loss::interval(3, 9, x));
         let mut state = 1_u64;
         let mut next = || {

@@ -9,7 +9,7 @@ use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::plan::Stop;
 use v6gap_core::record::TrialRecord;
 use v6gap_stats::batch::Batches;
-use v6gap_stats::sequence::{self, DEFAULT_SCALE, Looks, t_sequence_radius};
+use v6gap_stats::sequence::{self, Looks, t_sequence_radius};
 use v6gap_stats::{
     Alternative, Estimate, Interval, drift, equivalence, loss, multiplicity, paired_t, score,
     signed_rank, summary,
@@ -269,9 +269,9 @@ pub fn radius(n: usize, sd: f64, alpha: f64, stop: &Stop) -> f64 {
     match stop {
         Stop::Pairs { .. } => paired_t::radius(n, sd, alpha),
         Stop::Adaptive { .. } if n < SCORES_MIN => {
-            t_sequence_radius(n, sd, DEFAULT_SCALE, Looks::First.asked(alpha))
+            t_sequence_radius(n, sd, Looks::First.asked(alpha))
         }
-        Stop::Adaptive { .. } => t_sequence_radius(n, sd, DEFAULT_SCALE, alpha),
+        Stop::Adaptive { .. } => t_sequence_radius(n, sd, alpha),
     }
 }
 
