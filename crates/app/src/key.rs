@@ -158,8 +158,7 @@ pub fn of_devices(args: &SnmpArgs, keys: &SnmpKeys) -> Result<Credentials, Failu
 /// # Errors
 /// If the file is there already (E110) or cannot be written (E508, E509).
 pub fn make(path: &Path, port: u16) -> Result<String, Failure> {
-    let mut random = [0; RANDOM_BYTES];
-    entropy::random(&mut random)?;
+    let random: [u8; RANDOM_BYTES] = entropy::bytes()?;
     let word: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     let name = path.display();
     let missing = secrets::create(path, &format!("{word}\n")).map_err(|error| {

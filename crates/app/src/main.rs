@@ -22,6 +22,7 @@ mod parse;
 mod presets;
 mod session;
 mod settings;
+mod shipped;
 mod target;
 mod worlds;
 

@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use v6gap_report::text::Style;
 pub use v6gap_report::text::{column, wrap};
 
+/// Lines of progress come at most this often, in ns.
+pub(crate) const LINE_EVERY_NS: u64 = 10_000_000_000;
+
 /// Why a result could not be written, the first time.
 static TROUBLE: OnceLock<Error> = OnceLock::new();
 

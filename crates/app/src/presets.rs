@@ -1,11 +1,12 @@
 //! Plans that come with the program: the files in `plans/`, as they are, and plans by name or file.
 
 use crate::failure::{Failure, Outcome};
-use crate::worlds::{self, SHIPPED};
+use crate::shipped::{Preset, SHIPPED, is_name, named_among, shipped};
+use crate::worlds;
 use std::io::{BufRead, Read};
 use std::path::Path;
 use v6gap_core::plan::Plan;
-use v6gap_core::plan::check::{Problem, nearest};
+use v6gap_core::plan::check::Problem;
 use v6gap_core::plan::draft::{Draft, Lab};
 use v6gap_core::plan::scale::Scale;
 use v6gap_core::world::World;
@@ -14,26 +15,8 @@ use v6gap_store::{PlanFileError, PlanProblem, StoreError, parse_plan, read_plan}
 /// Longest plan that is read from standard input, in bytes.
 const PLAN_BYTES_MAX: u64 = 1 << 20;
 
-/// A plan that comes with the program.
-#[derive(Debug)]
-pub struct Preset {
-    /// Name of the plan.
-    pub name: &'static str,
-    /// Text of the file.
-    pub text: &'static str,
-}
-
-macro_rules! presets {
-    ($($name:literal),* $(,)?) => {
-        [$(Preset {
-            name: $name,
-            text: include_str!(concat!("../../../plans/", $name, ".toml")),
-        }),*]
-    };
-}
-
 /// All of them, those of one study next to each other.
-pub const PRESETS: [Preset; 20] = presets![
+pub const PRESETS: [Preset; 20] = shipped!["plans":
     "first-look",
     "null",
     "sizes",
@@ -95,15 +78,9 @@ pub struct Found {
 /// # Errors
 /// If there is none, with the nearest.
 pub fn find(name: &str) -> Result<&'static Preset, Failure> {
-    PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
-        let failure = Failure::new("E510", Outcome::Usage, format!("no plan is called \"{name}\""));
-        let names = PRESETS.map(|preset| preset.name);
-        match nearest(name, &names) {
-            Some(near) => failure.likely(format!("\"{near}\" was meant.")),
-            None => failure,
-        }
-        .run("v6gap plan list", "plans that come with the program")
-    })
+    let failure = Failure::new("E510", Outcome::Usage, format!("no plan is called \"{name}\""));
+    named_among(&PRESETS, name, failure)
+        .map_err(|failure| failure.run("v6gap plan list", "plans that come with the program"))
 }
 
 /// The plan in a file, or the one of that name that comes with the program. A file wins, unless
@@ -137,8 +114,7 @@ pub fn read_beside(
     match read_plan(&path, seed, &mut |draft| prepare(draft, Some(folder), choice, &mut scaled)) {
         Ok((text, draft, plan)) => Ok(Found { text, draft, plan, scaled }),
         Err(PlanFileError::Store(StoreError::Io { source, .. }))
-            if source.kind() == std::io::ErrorKind::NotFound
-                && !plan.contains(['/', '\\', '.']) =>
+            if source.kind() == std::io::ErrorKind::NotFound && is_name(plan) =>
         {
             read_preset(find(plan)?, seed, choice)
         }

@@ -2,36 +2,14 @@
 //! file.
 
 use crate::failure::{Failure, Outcome};
+use crate::shipped::{Preset, SHIPPED, is_name, named_among, shipped};
 use std::path::Path;
-use v6gap_core::plan::check::nearest;
 use v6gap_core::world::World;
 use v6gap_core::world::draft::Draft;
 use v6gap_store::{PlanFileError, StoreError, parse_world, read_world};
 
-/// What stands before a name that is no file, but that of a plan or world that comes with the
-/// program.
-pub const SHIPPED: &str = "preset:";
-
-/// A world that comes with the program.
-#[derive(Debug)]
-pub struct Preset {
-    /// Name of the world.
-    pub name: &'static str,
-    /// Text of the file.
-    pub text: &'static str,
-}
-
-macro_rules! presets {
-    ($($name:literal),* $(,)?) => {
-        [$(Preset {
-            name: $name,
-            text: include_str!(concat!("../../../worlds/", $name, ".toml")),
-        }),*]
-    };
-}
-
 /// All of them.
-pub const WORLDS: [Preset; 26] = presets![
+pub const WORLDS: [Preset; 26] = shipped!["worlds":
     "cable",
     "cable-10",
     "switch",
@@ -65,15 +43,9 @@ pub const WORLDS: [Preset; 26] = presets![
 /// # Errors
 /// If there is none, with the nearest.
 pub fn find(name: &str) -> Result<&'static Preset, Failure> {
-    WORLDS.iter().find(|preset| preset.name == name).ok_or_else(|| {
-        let what = format!("no world is called \"{name}\"");
-        let failure = Failure::new("E511", Outcome::Usage, what);
-        let names = WORLDS.map(|preset| preset.name);
-        match nearest(name, &names) {
-            Some(near) => failure.likely(format!("\"{near}\" was meant.")),
-            None => failure,
-        }
-        .run("v6gap lab list --worlds", "worlds that come with the program")
+    let failure = Failure::new("E511", Outcome::Usage, format!("no world is called \"{name}\""));
+    named_among(&WORLDS, name, failure).map_err(|failure| {
+        failure.run("v6gap lab list --worlds", "worlds that come with the program")
     })
 }
 
@@ -122,11 +94,6 @@ pub fn name_of(world: &World) -> Option<(&'static str, (usize, usize))> {
         let same = known.measured(world.client, world.server) == *world;
         same.then_some((preset.name, (client, server)))
     })
-}
-
-/// Whether this can be a name and not a file.
-pub fn is_name(text: &str) -> bool {
-    !text.contains(['/', '\\', '.'])
 }
 
 /// A world that comes with the program, checked.

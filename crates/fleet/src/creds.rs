@@ -38,8 +38,7 @@ impl Made {
     /// # Errors
     /// If the system gives no random bytes.
     pub fn now() -> Result<Self, FleetError> {
-        let mut random = [0; NAME_BYTES];
-        v6gap_sys::entropy::random(&mut random)?;
+        let random: [u8; NAME_BYTES] = v6gap_sys::entropy::bytes()?;
         let name = random.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Made { at_unix_s: v6gap_sys::clock::wall_ns() / 1_000_000_000, name })
     }

@@ -16,7 +16,7 @@ const PATIENCE_NS: u64 = SILENT_NS + HEARTBEAT_NS;
 const TAKEN_NS: u64 = 1_800 * SECOND_NS;
 
 /// Random bytes in what a run is called.
-pub(crate) const NAME_BYTES: usize = 4;
+const NAME_BYTES: usize = 4;
 
 /// What a run of the mesh plan `name` is applied as: beside the one that is measured for good, and
 /// beside other runs, none of which ends it.

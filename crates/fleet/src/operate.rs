@@ -100,9 +100,7 @@ pub async fn once(
     told: &mut dyn FnMut(usize, usize),
     mut stop: watch::Receiver<bool>,
 ) -> Result<Once, FleetError> {
-    let mut random = [0; once::NAME_BYTES];
-    v6gap_sys::entropy::random(&mut random)?;
-    let name = once::called(name, random);
+    let name = once::called(name, v6gap_sys::entropy::bytes()?);
     let table = applied.timetable(now().wall).map_err(|why| FleetError::refused(&name, why))?;
     let text = message(&name, applied)?;
     let waiting = Waiting::new(table.works());

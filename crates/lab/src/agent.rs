@@ -81,9 +81,8 @@ impl Lab {
         let operation = || format!("start an SNMP agent at {node}");
         let namespace = self.node(node)?.namespace()?;
         let namespace = namespace.try_clone_to_owned().map_err(LabError::system(operation()))?;
-        let mut bytes = [0; 8];
-        entropy::random(&mut bytes)
-            .map_err(|e| LabError::system(operation())(io::Error::other(e)))?;
+        let bytes: [u8; 8] =
+            entropy::bytes().map_err(|e| LabError::system(operation())(io::Error::other(e)))?;
         let own: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let configuration = configuration(options, &own);
         let (stop, stopped) = channel();

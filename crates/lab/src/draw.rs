@@ -28,9 +28,7 @@ impl Draw {
     /// # Errors
     /// If the system has no random bytes.
     pub fn new() -> Result<Self, Unavailable> {
-        let mut seed = [0; 32];
-        entropy::random(&mut seed)?;
-        let mut rng = ChaCha12Rng::from_seed(seed);
+        let mut rng = ChaCha12Rng::from_seed(entropy::bytes()?);
         let index = FIRST_INDEX + rng.next_u32() % FIRST_INDICES;
         Ok(Draw { rng, index })
     }

@@ -153,10 +153,9 @@ fn is_emulated(job: &Job) -> bool {
 }
 
 fn drawn_port() -> Result<u16, Trouble> {
-    let mut random = [0; 8];
-    entropy::random(&mut random)?;
+    let random = u64::from_ne_bytes(entropy::bytes()?);
     let many = FREE_PORTS.len() as u64;
-    Ok(*FREE_PORTS.start() + (u64::from_ne_bytes(random) % many) as u16)
+    Ok(*FREE_PORTS.start() + (random % many) as u16)
 }
 
 fn unspecified(address: SocketAddr) -> IpAddr {

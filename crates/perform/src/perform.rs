@@ -31,6 +31,13 @@ use v6gap_store::{Journal, Store};
 use v6gap_sys::{clock, entropy};
 use v6gap_visit::{NOT_OURS, way};
 
+/// How much longer than it measures a process of this program may take, in ns: to connect, to look
+/// at the path, and to analyse what was measured. It is asked to stop then.
+pub(crate) const PATIENCE_NS: u64 = 180_000_000_000;
+
+/// How long it may take to stop, in ns, before it is ended or its connection cut.
+pub(crate) const STOP_NS: u64 = 60_000_000_000;
+
 /// What became of a run.
 #[derive(Debug)]
 pub struct Done {
@@ -351,9 +358,7 @@ fn fresh(
 
 /// An identifier that no other run has.
 fn identified() -> Result<RunId, Trouble> {
-    let mut random = [0; 4];
-    entropy::random(&mut random)?;
-    Ok(RunId::from_bits(u32::from_ne_bytes(random)))
+    Ok(RunId::from_bits(u32::from_ne_bytes(entropy::bytes()?)))
 }
 
 /// What is said of the host that measures.

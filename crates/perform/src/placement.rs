@@ -40,9 +40,8 @@ impl Placement {
         // Where the system does not tell, no two share one.
         let share = |a, b| cpu::siblings(a).is_ok_and(|siblings| siblings.contains(&b));
         let all = alike(Placement::choose(), cpu::alike, share);
-        let mut random = [0; 8];
-        entropy::random(&mut random)?;
-        Ok(all[(u64::from_ne_bytes(random) % all.len() as u64) as usize])
+        let random = u64::from_ne_bytes(entropy::bytes()?);
+        Ok(all[(random % all.len() as u64) as usize])
     }
 }
 

@@ -237,9 +237,7 @@ fn drawn() -> Result<Measurement, Unavailable> {
 }
 
 fn random() -> Result<u64, Unavailable> {
-    let mut random = [0; 8];
-    entropy::random(&mut random)?;
-    Ok(u64::from_ne_bytes(random))
+    Ok(u64::from_ne_bytes(entropy::bytes()?))
 }
 
 /// Lets others finish, for a time that is not always the same.

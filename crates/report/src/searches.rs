@@ -1,8 +1,6 @@
 //! How searches for the rate of a path went: medians over the valid trials of each cell and family.
 
-use crate::transfers::median;
-use std::collections::BTreeMap;
-use v6gap_core::family::Family;
+use crate::transfers::{by_family, median};
 use v6gap_core::observation::{Measured, Searched};
 use v6gap_core::record::{Line, TrialRecord};
 use v6gap_core::unit::{format_rate, format_share};
@@ -15,19 +13,7 @@ struct Search<'a> {
 
 /// One sentence for each cell and family that was searched.
 pub(crate) fn searches(lines: &[Line]) -> Vec<String> {
-    let mut found: BTreeMap<(&str, Family), Vec<Search<'_>>> = BTreeMap::new();
-    for line in lines {
-        if let Line::Trial(trial) = line
-            && !trial.findings.iter().any(|finding| finding.fatal)
-            && let Some(search) = of_trial(trial)
-        {
-            found.entry((&trial.cell, trial.family)).or_default().push(search);
-        }
-    }
-    let say = |((cell, family), all): ((&str, Family), Vec<Search<'_>>)| {
-        format!("{cell}, {family}: {}.", sentence(&all))
-    };
-    found.into_iter().map(say).collect()
+    by_family(lines, of_trial, sentence)
 }
 
 fn of_trial(trial: &TrialRecord) -> Option<Search<'_>> {

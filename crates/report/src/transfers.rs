@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use v6gap_core::family::Family;
-use v6gap_core::record::Line;
+use v6gap_core::record::{Line, TrialRecord};
 use v6gap_core::unit::{format_rate, format_share, format_span};
 use v6gap_judge::transfer::{self, Transfer, Window};
 
@@ -12,19 +12,7 @@ const LIMITED: f64 = 0.1;
 
 /// One sentence for each cell and family that has transfers over TCP.
 pub(crate) fn transfers(lines: &[Line]) -> Vec<String> {
-    let mut found: BTreeMap<(&str, Family), Vec<Transfer>> = BTreeMap::new();
-    for line in lines {
-        if let Line::Trial(trial) = line
-            && !trial.findings.iter().any(|finding| finding.fatal)
-            && let Some(transfer) = transfer::of_trial(trial.family, &trial.ends)
-        {
-            found.entry((&trial.cell, trial.family)).or_default().push(transfer);
-        }
-    }
-    let say = |((cell, family), all): ((&str, Family), Vec<Transfer>)| {
-        format!("{cell}, {family}: {}.", sentence(&all))
-    };
-    found.into_iter().map(say).collect()
+    by_family(lines, |trial| transfer::of_trial(trial.family, &trial.ends), sentence)
 }
 
 fn sentence(all: &[Transfer]) -> String {
@@ -68,6 +56,28 @@ fn window(all: &[Window]) -> Option<String> {
         format_rate(of(|w| w.most_bps)?),
         format_span(of(|w| w.rtt_us)? * 1e3),
     ))
+}
+
+/// One sentence for each cell and family: what `sentence` says of all that `of_trial` finds in the
+/// valid trials, if it finds anything.
+pub(crate) fn by_family<'a, T>(
+    lines: &'a [Line],
+    of_trial: impl Fn(&'a TrialRecord) -> Option<T>,
+    sentence: impl Fn(&[T]) -> String,
+) -> Vec<String> {
+    let mut found: BTreeMap<(&str, Family), Vec<T>> = BTreeMap::new();
+    for line in lines {
+        if let Line::Trial(trial) = line
+            && !trial.findings.iter().any(|finding| finding.fatal)
+            && let Some(one) = of_trial(trial)
+        {
+            found.entry((&trial.cell, trial.family)).or_default().push(one);
+        }
+    }
+    let say = |((cell, family), all): ((&str, Family), Vec<T>)| {
+        format!("{cell}, {family}: {}.", sentence(&all))
+    };
+    found.into_iter().map(say).collect()
 }
 
 pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {

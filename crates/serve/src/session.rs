@@ -115,8 +115,7 @@ fn position<'a>(secrets: impl Iterator<Item = &'a str>, told: &str) -> Option<us
 }
 
 fn secret() -> io::Result<Secret> {
-    let mut bytes = [0; BYTES];
-    entropy::random(&mut bytes).map_err(io::Error::other)?;
+    let bytes: [u8; BYTES] = entropy::bytes().map_err(io::Error::other)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

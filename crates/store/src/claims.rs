@@ -115,9 +115,8 @@ impl Claims {
 
     /// A new file that nobody else may read yet.
     fn make(&self) -> Result<Shown, StoreError> {
-        let mut random = [0; 8];
-        let drawn = entropy::random(&mut random).map_err(std::io::Error::other);
-        drawn.map_err(StoreError::io("create a file in", &self.folder))?;
+        let drawn = entropy::bytes().map_err(std::io::Error::other);
+        let random = drawn.map_err(StoreError::io("create a file in", &self.folder))?;
         let name = u64::from_ne_bytes(random);
         let path = self.folder.join(format!("{PREFIX}{name:016x}"));
         let mut options = OpenOptions::new();

@@ -217,8 +217,7 @@ fn partial(path: &Path) -> Result<PathBuf, StoreError> {
 
 /// Letters that cannot be foreseen, for the name of what is written at `path`.
 pub(crate) fn drawn(path: &Path) -> Result<String, StoreError> {
-    let mut random = [0; 8];
-    entropy::random(&mut random)
-        .map_err(|error| StoreError::io("write", path)(io::Error::other(error)))?;
+    let random =
+        entropy::bytes().map_err(|error| StoreError::io("write", path)(io::Error::other(error)))?;
     Ok(format!("{:016x}", u64::from_ne_bytes(random)))
 }

@@ -11,9 +11,19 @@ pub fn random(bytes: &mut [u8]) -> Result<(), Unavailable> {
         .map_err(|error| Unavailable::new("the system's source of random bytes", error))
 }
 
+/// So many bytes from the same source.
+///
+/// # Errors
+/// As [`random`].
+pub fn bytes<const N: usize>() -> Result<[u8; N], Unavailable> {
+    let mut bytes = [0; N];
+    random(&mut bytes)?;
+    Ok(bytes)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::random;
+    use super::{bytes, random};
 
     #[test]
     fn fills_every_length_whole() {
@@ -31,5 +41,11 @@ mod tests {
         random(&mut first).expect("every supported system has a random source");
         random(&mut second).expect("every supported system has a random source");
         assert_ne!(first, second);
+    }
+
+    #[test]
+    fn two_draws_differ() {
+        let draw = || bytes::<32>().expect("every supported system has a random source");
+        assert_ne!(draw(), draw());
     }
 }

@@ -19,9 +19,8 @@ static PLACE: OnceLock<usize> = OnceLock::new();
 /// # Errors
 /// If the system has no random bytes; buffers lie where the system puts them then.
 pub fn draw() -> Result<(), Unavailable> {
-    let mut byte = [0];
-    entropy::random(&mut byte)?;
-    let _ = PLACE.set(usize::from(byte[0]) % (PAGE_BYTES / LINE_BYTES) * LINE_BYTES);
+    let [byte] = entropy::bytes()?;
+    let _ = PLACE.set(usize::from(byte) % (PAGE_BYTES / LINE_BYTES) * LINE_BYTES);
     Ok(())
 }
 

@@ -243,9 +243,7 @@ fn given_time(args: &DesignArgs) -> Option<u64> {
 /// # Errors
 /// If the system gives no random bytes.
 pub fn random_seed() -> Result<u64, Failure> {
-    let mut bytes = [0; 8];
-    entropy::random(&mut bytes)?;
-    Ok(u64::from_ne_bytes(bytes))
+    Ok(u64::from_ne_bytes(entropy::bytes()?))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::session;
 use crate::settings::Context;
-use std::io::{BufRead, IsTerminal};
+use std::io::IsTerminal;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -118,15 +118,7 @@ fn opened(addresses: &[SocketAddr], keys: Arc<Keys>, door: Option<&Store>) {
         // Without it the link that was printed is there to be clicked.
         let _ = store.write_door(&page_to(&first)).map(|page| open(&page));
     }
-    let read = move || {
-        for line in std::io::stdin().lock().lines() {
-            if line.is_err() || link().is_none() {
-                break;
-            }
-        }
-    };
-    // Without it there is no further link.
-    let _ = std::thread::Builder::new().spawn(read);
+    session::at_each_line(move || link().is_some());
 }
 
 /// A page that leads to `link`. Arguments of a program can be read by everybody on this computer,

@@ -2,7 +2,8 @@
 
 use crate::args::LabChoice;
 use crate::failure::{Failure, Outcome};
-use crate::worlds::{self, SHIPPED};
+use crate::shipped::{SHIPPED, is_name};
+use crate::worlds;
 use v6gap_core::world::World;
 use v6gap_perform::world::holder;
 
@@ -26,7 +27,7 @@ impl LabChoice {
         // A name that is never a file may still be that of a lab.
         let name = lab.strip_prefix(SHIPPED).unwrap_or(lab);
         let is = |held: &String| held == name;
-        let up = worlds::is_name(name) && holder::list().is_ok_and(|labs| labs.iter().any(is));
+        let up = is_name(name) && holder::list().is_ok_and(|labs| labs.iter().any(is));
         let world = if up { held_world(name)? } else { worlds::read(lab)?.1 };
         let world = self.between(world)?;
         Ok(Some(Chosen { held: up.then(|| name.to_owned()), world }))

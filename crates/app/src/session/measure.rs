@@ -8,6 +8,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
 use crate::target::RunOptions;
+use std::io::BufRead;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::host::names::VIEW;
@@ -171,5 +172,18 @@ pub fn stop_at_end_of_input(stop: &Arc<AtomicBool>) {
         stop.store(true, Ordering::Relaxed);
     };
     // Without it a signal still stops the measurement.
+    let _ = std::thread::Builder::new().spawn(read);
+}
+
+/// Asks `again` at each line that is typed, until it says no or there are no more.
+pub fn at_each_line(again: impl Fn() -> bool + Send + 'static) {
+    let read = move || {
+        for line in std::io::stdin().lock().lines() {
+            if line.is_err() || !again() {
+                break;
+            }
+        }
+    };
+    // Without it lines do nothing.
     let _ = std::thread::Builder::new().spawn(read);
 }

@@ -11,8 +11,8 @@ mod view;
 
 pub use conclude::{conclude, in_words};
 pub use measure::{
-    in_held_lab, in_lab, interruptible, measure, on_loopback, replay, stop_at_end_of_input,
-    stopper, unwatched,
+    at_each_line, in_held_lab, in_lab, interruptible, measure, on_loopback, replay,
+    stop_at_end_of_input, stopper, unwatched,
 };
 pub use progress::only_waits;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use super::view::{LONG_NS, View};
 use crate::args::{Live as How, ResultArgs};
-use crate::output;
+use crate::output::{self, LINE_EVERY_NS};
 use crate::settings::Context;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,9 +19,6 @@ use v6gap_perform::{News, Occupant, Watcher, stranger};
 use v6gap_report::stream;
 use v6gap_report::text::{Live, Style};
 use v6gap_sys::clock::now_ns;
-
-/// Lines come at most this often, in ns.
-const LINE_EVERY_NS: u64 = 10_000_000_000;
 
 /// What is shown of a run.
 pub struct Progress {

@@ -3,7 +3,8 @@
 
 use crate::alone;
 use crate::args::{Rate, WorldArgs};
-use crate::presets::{self, Choice, PRESETS, PlaceChoice, Preset};
+use crate::presets::{self, Choice, PRESETS, PlaceChoice};
+use crate::shipped::Preset;
 use crate::worlds;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::scale::Scale;

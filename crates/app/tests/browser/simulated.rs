@@ -3,6 +3,9 @@
 //! no IPv6 for three hours and none at the end, on the third nothing happens. Noise and step are
 //! those of docs/method.md, section C.15.
 
+#[path = "../../../core/tests/common/splitmix.rs"]
+mod splitmix;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use v6gap_core::family::{Family, PerFamily};
@@ -44,16 +47,12 @@ const LONGER: f64 = 1.02;
 const OUTAGE: std::ops::Range<u64> = 3 * DAY..3 * DAY + 12;
 const LAST_OUTAGE: u64 = WEEK - 5;
 
-/// SplitMix64 (Steele, Lea and Flood, 2014), by which two uniform values become a normal one.
+/// SplitMix64, by which two uniform values become a normal one.
 struct Source(u64);
 
 impl Source {
     fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        (splitmix::next(&mut self.0) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     fn normal(&mut self) -> f64 {

@@ -1,5 +1,8 @@
 //! Numbers that depend on a seed alone (SplitMix64).
 
+#[path = "../../../core/tests/common/splitmix.rs"]
+mod splitmix;
+
 /// A source of them.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
@@ -10,11 +13,7 @@ impl Random {
     }
 
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        splitmix::next(&mut self.0)
     }
 
     /// One below `end`.

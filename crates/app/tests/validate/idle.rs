@@ -7,6 +7,9 @@
 //! and has become idle, so that what it does to become so does not tell them apart: before one of
 //! them it is ended again. Then the host rests as long in both cases.
 
+#[path = "../../../core/tests/common/splitmix.rs"]
+mod splitmix;
+
 use crate::bystander::{Bystander, Kind};
 use crate::results::Results;
 use crate::site::{self, Placement, Site};
@@ -199,16 +202,12 @@ fn with_first(lines: &[Value], case: &str, number: u64, drawn: bool) -> bool {
     begun.unwrap_or(drawn) != turned(number)
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014) from a seed.
+/// SplitMix64 from a seed.
 pub(crate) struct Draws(pub u64);
 
 impl Draws {
     /// 64 bits.
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        splitmix::next(&mut self.0)
     }
 }

@@ -1,6 +1,9 @@
 //! Chance, from a seed.
 
-/// Numbers by chance (`SplitMix64`): quick, also where nothing is optimised.
+#[path = "../common/splitmix.rs"]
+mod splitmix;
+
+/// Numbers by chance (`SplitMix64`).
 pub struct Random(u64);
 
 impl Random {
@@ -9,11 +12,7 @@ impl Random {
     }
 
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        splitmix::next(&mut self.0)
     }
 
     /// One below `count`.

@@ -57,9 +57,8 @@ impl Session {
     /// Makes a socket; nothing is sent.
     pub(super) fn open(access: &Access) -> Result<Self, DeviceError> {
         let timeout = Some(Duration::from_nanos(access.timeout_ns));
-        let mut start = [0; 4];
         // Numbers that a stranger could guess would let him answer in the agent's place.
-        entropy::random(&mut start).map_err(|e| DeviceError::Socket(io::Error::other(e)))?;
+        let start = entropy::bytes().map_err(|e| DeviceError::Socket(io::Error::other(e)))?;
         let start = i32::from_ne_bytes(start) & 0x3fff_ffff;
         let keyed = matches!(access.credentials, Credentials::User { .. });
         let inner = match &access.credentials {

@@ -228,8 +228,7 @@ impl<'a> Bench<'a> {
         // While the server still waits for the task, so that both machines are idle.
         let idle =
             trial::needs_idle(workload).then(|| self.idle.get_or_insert_with(trial::idle).clone());
-        let mut token = [0; 16];
-        entropy::random(&mut token).map_err(RunError::Random)?;
+        let token = entropy::bytes().map_err(RunError::Random)?;
         let number = self.connection.next_number();
         let workload = workload.clone();
         let (token, arrives) = (Token(token), self.context.arrives());

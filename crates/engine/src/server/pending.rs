@@ -126,9 +126,8 @@ impl Pending {
     /// The answer goes out in any case, for it tells the client why.
     fn greet(&self, client: Control, versions: VersionRange) -> Option<Preambles> {
         let server = Control { versions };
-        let mut nonce = Nonce([0; Nonce::BYTES]);
         // Without randomness a recorded handshake would fit again.
-        entropy::random(&mut nonce.0).ok()?;
+        let nonce = Nonce(entropy::bytes().ok()?);
         let said = self.write(&[&server.encode()[..], &nonce.0].concat());
         let agreed = versions.agree(client.versions).is_ok();
         (said && agreed).then_some(Preambles { client, server, nonce })

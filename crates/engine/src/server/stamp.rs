@@ -146,9 +146,8 @@ impl Place {
         let sealing = sealer.as_ref().map(|sealer| move |octets: &[u8]| sealer.seal(octets));
         let seal: Seal<'_> =
             sealing.as_ref().map(|sealing| sealing as &dyn Fn(&[u8]) -> [u8; SEAL_BYTES]);
-        let mut secret = [0; 16];
         // Without randomness somebody could find out which networks share a place.
-        let _ = entropy::random(&mut secret);
+        let secret: [u8; 16] = entropy::bytes().unwrap_or_default();
         let mut allowance = Allowance::new(&secret);
         // One byte more, so that what was cut is seen.
         let mut packet = vec![0; PACKET_BYTES_MAX + 1];

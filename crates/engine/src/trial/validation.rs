@@ -125,10 +125,10 @@ pub(super) struct Basis {
 impl Basis {
     /// A new secret, and where the server is.
     pub(super) fn new(task: &Task, flows: &DataFlows<'_>) -> Result<Self, TrialError> {
-        let mut secret = [0; 16];
         let why = Impossible::Senseless("the system has no random bytes");
         let number = task.number;
-        v6gap_sys::random(&mut secret).map_err(|_| TrialError::Unsuitable { number, why })?;
+        let secret =
+            v6gap_sys::entropy::bytes().map_err(|_| TrialError::Unsuitable { number, why })?;
         let mut addresses = Vec::new();
         let mut ports = PerFamily::default();
         for family in Family::BOTH {

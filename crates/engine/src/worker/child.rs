@@ -28,8 +28,7 @@ pub fn serve() -> Option<io::Result<()>> {
 
 /// Does what comes through `conduit` until its other end ends.
 pub(super) fn attend(conduit: Conduit) -> io::Result<()> {
-    let mut number = [0; 4];
-    entropy::random(&mut number).map_err(|missing| io::Error::other(missing.to_string()))?;
+    let number = entropy::bytes().map_err(|missing| io::Error::other(missing.to_string()))?;
     let number = u32::from_ne_bytes(number);
     let conduit = Arc::new(conduit);
     let mut running: Option<Running> = None;

@@ -175,8 +175,7 @@ pub async fn go_on<M: Measures>(
     let hubs = addresses::of_hubs(way(options, &letter).nodes()).await;
     let orders = subscribed(&client, subject::command(&me)).await?;
     let acks = subscribed(&client, subject::ack(&me)).await?;
-    let mut seed = [0; 32];
-    v6gap_sys::entropy::random(&mut seed)?;
+    let seed = v6gap_sys::entropy::bytes()?;
     let setup = Setup {
         me: me.clone(),
         features: options.features.clone(),

@@ -214,9 +214,8 @@ async fn subscribed(client: &Client, subject: String) -> Result<Subscriber, Flee
 
 /// A coordinator that nobody was before.
 fn setup() -> Result<Setup, FleetError> {
-    let (mut seed, mut name) = ([0; 32], [0; NAME_BYTES]);
-    v6gap_sys::entropy::random(&mut seed)?;
-    v6gap_sys::entropy::random(&mut name)?;
+    let seed = v6gap_sys::entropy::bytes()?;
+    let name: [u8; NAME_BYTES] = v6gap_sys::entropy::bytes()?;
     let who = name.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Setup { who, addresses: BTreeMap::new(), seed })
 }

@@ -142,10 +142,9 @@ fn failed(hubs: &[String], error: &async_nats::ConnectError) -> FleetError {
 /// otherwise be asked by all at once.
 fn put_off(tries: usize) -> Duration {
     let most = BACK_MS << tries.min(DOUBLED_MAX);
-    let mut random = [0; 8];
     // Without random bytes all wait the longest.
-    let part = match v6gap_sys::entropy::random(&mut random) {
-        Ok(()) => u64::from_ne_bytes(random) % most,
+    let part = match v6gap_sys::entropy::bytes() {
+        Ok(random) => u64::from_ne_bytes(random) % most,
         Err(_) => most,
     };
     Duration::from_millis(part)

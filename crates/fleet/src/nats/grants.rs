@@ -67,8 +67,7 @@ impl Grants {
 
     async fn send(&self, batch: &Batch) -> Committed {
         let unknown = NotCommitted::Unknown;
-        let mut random = [0; NAME_BYTES];
-        v6gap_sys::entropy::random(&mut random).map_err(|_| unknown)?;
+        let random: [u8; NAME_BYTES] = v6gap_sys::entropy::bytes().map_err(|_| unknown)?;
         let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let (last, first) = batch.puts.split_last().ok_or(unknown)?;
         for (at, put) in first.iter().enumerate() {

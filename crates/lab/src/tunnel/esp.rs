@@ -60,9 +60,8 @@ pub(super) fn interface(world: &World, number: usize, node: usize) -> String {
 
 /// ESP at both ends, which know the same secret.
 pub(super) fn lay(ends: &[Ending<'_>; 2]) -> Result<Vec<Program>, LabError> {
-    let mut random = [0; 16];
-    let drawn = entropy::random(&mut random);
-    drawn.map_err(|missing| fault("draw a secret", missing.to_string()))?;
+    let drawn = entropy::bytes::<16>();
+    let random = drawn.map_err(|missing| fault("draw a secret", missing.to_string()))?;
     let secret = random.iter().fold(String::new(), |mut secret, byte| {
         // Writing to a string does not fail.
         let _ = write!(secret, "{byte:02x}");

@@ -2,6 +2,7 @@
 
 use super::heard::{Ears, Heard};
 use super::{Going, OfPath, WatchTrouble, now};
+use crate::perform::{PATIENCE_NS, STOP_NS};
 use std::path::Path;
 use v6gap_core::watch::log::Outcome;
 use v6gap_core::watch::machine::Visit;
@@ -13,14 +14,7 @@ use v6gap_sys::clock;
 /// is written: that of the day is made when somebody asks for it.
 const HEARD: [&str; 4] = ["--json-stream", "--quiet", "--stop-at-eof", "--no-report"];
 
-/// How much longer than it measures a visit may take, in ns: to connect, to look at the path, and
-/// to analyse its day. It is asked to stop then.
-const PATIENCE_NS: u64 = 180_000_000_000;
-
-/// How long it may take to stop, in ns, before it is ended.
-const STOP_NS: u64 = 60_000_000_000;
-
-/// By how much that may be late, in ns; one that does not end is ended anew as often.
+/// By how much its end may be late, in ns; one that does not end is ended anew as often.
 const TURN_NS: u64 = 500_000_000;
 
 /// A process that makes a visit, on its way to its end.

@@ -4,6 +4,7 @@
 use super::process::{Answer, END_NS, PIECES_MAX, Piece, Process, Question, TURN};
 use super::{ASKED_NS, Asked, Done, Drawn, Program, SILENCE_NS, Tidings, answered, no_ssh};
 use crate::facts::this_host;
+use crate::perform::{PATIENCE_NS, STOP_NS};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,13 +21,6 @@ use v6gap_sys::clock;
 
 /// Longest name of a socket that ssh can make, which adds to it while it does, in bytes.
 const SOCKET_BYTES_MAX: usize = 80;
-
-/// How much longer than it measures a run may take, in ns: to connect, to look at the path, and to
-/// analyse what was measured. It is asked to stop then.
-const PATIENCE_NS: u64 = 180_000_000_000;
-
-/// How long an end may take to stop, in ns, before its connection is cut.
-const STOP_NS: u64 = 60_000_000_000;
 
 /// Exit codes of a run that has a result, whatever that says.
 const MEASURED: [i32; 5] = [0, 6, 10, 11, 130];

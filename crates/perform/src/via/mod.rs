@@ -210,8 +210,7 @@ struct Drawn {
 }
 
 fn drawn() -> Result<Drawn, String> {
-    let mut random = [0; 24];
-    entropy::random(&mut random).map_err(|error| error.to_string())?;
+    let random: [u8; 24] = entropy::bytes().map_err(|error| error.to_string())?;
     let (key, job) = random.split_at(16);
     Ok(Drawn { key: hexadecimal(key), job: hexadecimal(job) })
 }

@@ -7,7 +7,6 @@ use crate::database::access;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::session;
-use std::io::BufRead;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +15,7 @@ use v6gap_fleet::coordinator::Told as OfCoordinator;
 use v6gap_fleet::hub::server::Did;
 use v6gap_fleet::hub::{Hub, nodes};
 use v6gap_fleet::sink::Told as OfSink;
-use v6gap_fleet::supervise::{self, Asks, Options, Told};
+use v6gap_fleet::supervise::{self, Options, Told};
 use v6gap_fleet::{Ended, Metrics, Role};
 use v6gap_report::fleet::metrics as metrics_text;
 use v6gap_report::text::Style;
@@ -80,7 +79,8 @@ fn run(args: &HubRunArgs, style: &Style) -> Result<Outcome, Failure> {
     let node = args.node.map(|node| usize::from(node) - 1);
     let (asks, asked) = supervise::asks();
     if beside.page.is_some() {
-        ask_for_links(asks);
+        // Each line asks for another link to the page.
+        session::at_each_line(move || asks.ask());
     }
     let options =
         Options { server: args.nats_server.clone(), node, beside, metrics: args.metrics.is_some() };
@@ -123,19 +123,6 @@ fn beside(args: &HubRunArgs) -> Result<Beside, Failure> {
         Page { listen: args.listen.clone(), port: args.port, allow_remote: args.allow_remote };
     let page = (!args.no_page).then_some(page);
     Ok(Beside { program, page, postgres: args.postgres.clone() })
-}
-
-/// Asks for another link to the page for each line that is typed.
-fn ask_for_links(asks: Asks) {
-    let read = move || {
-        for line in std::io::stdin().lock().lines() {
-            if line.is_err() || !asks.ask() {
-                break;
-            }
-        }
-    };
-    // Without it there is no further link.
-    let _ = std::thread::Builder::new().spawn(read);
 }
 
 /// What is said of what happened, if it is of use to somebody.

@@ -3,7 +3,8 @@
 use super::expect;
 use crate::failure::Failure;
 use crate::output;
-use crate::presets::{self, Choice, Found, PRESETS, PlaceChoice, Preset};
+use crate::presets::{self, Choice, Found, PRESETS, PlaceChoice};
+use crate::shipped::Preset;
 use serde_json::{Value, json};
 use v6gap_core::plan::scale::Scale;
 use v6gap_core::plan::{Plan, Stop};

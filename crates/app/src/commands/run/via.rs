@@ -5,7 +5,7 @@ use crate::args::{Cli, RunArgs};
 use crate::commands::plan::expect;
 use crate::failure::{Failure, Outcome, results};
 use crate::index;
-use crate::output;
+use crate::output::{self, LINE_EVERY_NS};
 use crate::session;
 use crate::settings::Context;
 use clap::CommandFactory;
@@ -19,9 +19,6 @@ use v6gap_sys::clock::now_ns;
 
 /// Longest time of a run whose pairs are counted, in ns: no server allows more.
 const COUNTED_NS: u64 = 86_400_000_000_000;
-
-/// Lines of progress come at most this often, in ns.
-const LINE_EVERY_NS: u64 = 10_000_000_000;
 
 /// Options that are for this host: those of `--via` itself, of the result and of its text, and
 /// keys, as one is made for the job alone.

@@ -32,8 +32,7 @@ impl Recording {
     ) -> Result<Self, Failure> {
         let speed = args.speed;
         let (header, _) = recorded(first, context)?;
-        let mut random = [0; 4];
-        entropy::random(&mut random).map_err(|e| Failure::unexpected(e.to_string()))?;
+        let random = entropy::bytes().map_err(|e| Failure::unexpected(e.to_string()))?;
         let name = format!("demo-{}", RunId::from_bits(u32::from_ne_bytes(random)));
         let store = context.store.apart(&name);
         let play = journal(first, context)?;
