@@ -99,6 +99,42 @@ pub enum Scale {
     Difference,
 }
 
+impl Scale {
+    /// From the scale of single effects to what is stored and shown: from the logarithm of a ratio
+    /// to the ratio − 1, or the difference as it is.
+    pub fn shown(self, x: f64) -> f64 {
+        match self {
+            Scale::Ratio => libm::expm1(x),
+            Scale::Difference => x,
+        }
+    }
+
+    /// The same back: from what is stored and shown to the scale of single effects.
+    pub fn single(self, x: f64) -> f64 {
+        match self {
+            Scale::Ratio => libm::log1p(x),
+            Scale::Difference => x,
+        }
+    }
+
+    /// A value so that the difference of two is an effect: its logarithm, or the value as it is.
+    pub fn of_value(self, value: f64) -> f64 {
+        match self {
+            Scale::Ratio => libm::log(value),
+            Scale::Difference => value,
+        }
+    }
+
+    /// The unit in which differences are shown, once they are multiplied by 100: per cent of the
+    /// value, or percentage points.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Scale::Ratio => "%",
+            Scale::Difference => "points",
+        }
+    }
+}
+
 impl Metric {
     /// All metrics, in the order in which they are reported.
     pub const ALL: [Metric; 24] = [

@@ -38,8 +38,6 @@ const LARGE_BYTES_MAX: u32 = 1408;
 /// Payload of the smaller round trip, in bytes.
 const SMALL_BYTES: u32 = 64;
 
-const UDP_HEADER_BYTES: u32 = 8;
-
 /// A block that is measured before a run, to test the links of a lab.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestBlock {
@@ -72,7 +70,7 @@ pub struct SelfTest {
 fn large_bytes(world: &World) -> u32 {
     let families = Family::BOTH.into_iter().filter(|f| *world.families.get(*f));
     let room = families.map(|family| {
-        let headers = family.header_bytes() + UDP_HEADER_BYTES;
+        let headers = family.header_bytes() + wiremodel::UDP_HEADER_BYTES;
         model::path_mtu(world, family).saturating_sub(headers)
     });
     room.fold(LARGE_BYTES_MAX, u32::min)

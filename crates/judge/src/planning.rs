@@ -10,7 +10,7 @@ use crate::reach::{ALPHA, ALPHA_SAME, level};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
-use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::metric::Metric;
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::workload::Cell;
 use v6gap_stats::power;
@@ -146,7 +146,7 @@ pub fn smallest_found(
             effect::radius(pairs, noise, alpha, stop) + FOUR_FIFTHS * error
         }
     };
-    Some(shown(metric, smallest)).filter(|found| found.is_finite())
+    Some(metric.scale().shown(smallest)).filter(|found| found.is_finite())
 }
 
 /// The pairs after which a run says "same" in four of five times if there is no difference; `None`
@@ -199,14 +199,6 @@ fn first(enough: impl Fn(usize) -> bool) -> usize {
         if enough(middle) { high = middle } else { low = middle }
     }
     high
-}
-
-/// From the scale of single pairs to what is shown.
-fn shown(metric: Metric, x: f64) -> f64 {
-    match metric.scale() {
-        Scale::Ratio => libm::expm1(x),
-        Scale::Difference => x,
-    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use v6gap_core::arm::{PerArm, TurnOrder};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::{Plan, fit};
+use v6gap_core::wiremodel::UDP_HEADER_BYTES;
 use v6gap_core::workload::{Cell, Echo, Path, Transport, Wait, Workload};
 use v6gap_engine::run::{self, RunError};
 use v6gap_engine::trial::client::ClientContext;
@@ -38,9 +39,6 @@ const LATE_NS: u64 = 5_000_000;
 
 /// How many others.
 const AGAIN_MAX: u32 = 3;
-
-/// Length of a UDP header, in bytes.
-const UDP_HEADER_BYTES: u32 = 8;
 
 /// Sends small and large messages over each family that the plan measures, and returns the path
 /// that they tell of: the longest round trip of a small one, and the lowest rate.

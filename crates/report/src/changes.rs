@@ -38,14 +38,13 @@ pub fn sentences(path: &str, asked: &Asked, change: &Change) -> Vec<String> {
 /// visits after". The last spell goes on.
 pub fn spell_in_words(asked: &Asked, spell: &Spell, is_last: bool) -> [String; 7] {
     let effect = &spell.means.effect;
-    let unit = unit(asked.metric);
     let range = range(asked.metric, effect.range.low, effect.range.high);
     let is_finite = range.low.is_finite() && range.high.is_finite();
     [
         date(spell.from.unix_ns),
         if is_last { "now".to_owned() } else { date(spell.to.unix_ns) },
         spell.visits.to_string(),
-        format!("{} {unit}", words::sign(natural(asked.metric, effect.mean))),
+        words::signed_amount(asked.metric, natural(asked.metric, effect.mean)),
         if is_finite { words::signed(&range) } else { "–".to_owned() },
         told(asked, spell).marked(),
         spell.change.as_ref().map_or(String::new(), found),
@@ -138,14 +137,6 @@ pub(crate) fn natural(metric: Metric, effect: f64) -> f64 {
 
 fn range(metric: Metric, low: f64, high: f64) -> Range {
     Range { low: natural(metric, low), high: natural(metric, high) }
-}
-
-/// The unit of differences.
-const fn unit(metric: Metric) -> &'static str {
-    match metric.scale() {
-        Scale::Ratio => "%",
-        Scale::Difference => "points",
-    }
 }
 
 /// The value of a family, from the scale of effects to SI units.

@@ -1,7 +1,6 @@
 //! What runs answered, a line for each: the history of a path.
 
 use crate::words::{self, Told};
-use v6gap_core::metric::Scale;
 use v6gap_judge::analysis::Range;
 use v6gap_judge::analysis::summary::Answer;
 
@@ -9,15 +8,11 @@ use v6gap_judge::analysis::summary::Answer;
 /// "+8.9 %", "+8.6 to +9.2".
 pub fn answer_in_words(answer: &Answer) -> [String; 4] {
     let Answer { metric, verdict, within, .. } = *answer;
-    let unit = match metric.scale() {
-        Scale::Ratio => "%",
-        Scale::Difference => "points",
-    };
     let (effect, range) = match answer.effect {
         Some([Some(estimate), low, high]) => {
             let low = low.unwrap_or(f64::NEG_INFINITY);
             let range = Range { low, high: high.unwrap_or(f64::INFINITY) };
-            (format!("{} {unit}", words::sign(estimate)), words::signed(&range))
+            (words::signed_amount(metric, estimate), words::signed(&range))
         }
         _ => (String::new(), String::new()),
     };

@@ -2,6 +2,7 @@
 //! caption, and its numbers.
 
 use crate::csv::push_row;
+use crate::figure::drawing::escape;
 use crate::figure::font::{FAMILY, Fonts};
 use crate::figure::pdf::About;
 use crate::figure::{Figure, Picture, WIDTH, pdf as pages, png as pixels};
@@ -147,10 +148,6 @@ pub fn json(figure: &Figure) -> String {
 /// Without characters that could change how others are read.
 fn clean(text: &str) -> String {
     text.replace(words::is_unsafe, "?")
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

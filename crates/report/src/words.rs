@@ -118,11 +118,12 @@ pub(crate) fn marked_answer(q: &Question) -> String {
 
 /// A share in per cent or points, exact as it was chosen: "2 %", "0.1 points".
 pub(crate) fn margin(metric: Metric, margin: f64) -> String {
-    let unit = match metric.scale() {
-        Scale::Ratio => "%",
-        Scale::Difference => "points",
-    };
-    format!("{} {unit}", significant(margin * 100.0, 3))
+    format!("{} {}", significant(margin * 100.0, 3), metric.scale().unit())
+}
+
+/// A difference with its sign and unit: "+8.9 %", "−0.10 points".
+pub(crate) fn signed_amount(metric: Metric, x: f64) -> String {
+    format!("{} {}", sign(x), metric.scale().unit())
 }
 
 /// How many there are, in a sentence: "none", "3".

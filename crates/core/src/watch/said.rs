@@ -324,11 +324,8 @@ impl Said {
     fn add(&mut self, one: &Trial, other: &Trial) {
         for (&metric, &first) in &one.values {
             let Some(&second) = other.values.get(&metric) else { continue };
-            let scaled = |value: f64| match metric.scale() {
-                Scale::Ratio => libm::log(value),
-                Scale::Difference => value,
-            };
-            let (first, second) = (scaled(first), scaled(second));
+            let scale = metric.scale();
+            let (first, second) = (scale.of_value(first), scale.of_value(second));
             if first.is_finite() && second.is_finite() {
                 let of = self.sums.entry((one.cell.clone(), metric)).or_default();
                 of.add(PerFamily::from_fn(|f| if f == one.family { first } else { second }));

@@ -5,7 +5,8 @@ use crate::family::Family;
 use alloc::vec;
 use alloc::vec::Vec;
 
-pub(super) const UDP_HEADER_BYTES: u32 = 8;
+/// Length of a UDP header, in bytes (RFC 768).
+pub const UDP_HEADER_BYTES: u32 = 8;
 
 /// Why a datagram cannot be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -20,7 +20,7 @@ mod tunnel;
 
 pub use channel::{Channel, Layer, tcp_layers};
 pub use composition::{Composition, header_composition, packet_payload_max};
-pub use fragment::{Unsendable, fragments, udp_packets};
+pub use fragment::{UDP_HEADER_BYTES, Unsendable, fragments, udp_packets};
 pub use frame::{
     ETHERNET_HEADER_BYTES, FRAME_BYTES_MIN, FRAME_CHECK_BYTES, Framing, INTER_PACKET_GAP_BYTES,
     PREAMBLE_BYTES, frame_bytes, wire_bytes, wire_bytes_total,

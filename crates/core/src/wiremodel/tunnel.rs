@@ -1,9 +1,9 @@
 //! Tunnels and translation: what they add to a packet and leave of the MTU.
 
+use super::fragment::UDP_HEADER_BYTES;
 use super::frame::ETHERNET_HEADER_BYTES;
 use crate::family::Family;
 
-const UDP: u32 = 8;
 /// What ESP adds besides padding and its trailer: index and sequence number (RFC 4303 section 2),
 /// the initialisation vector of AES-CBC (RFC 3602) and the check of HMAC-SHA-256-128 (RFC 4868).
 const ESP_FIXED: u32 = 8 + 16 + 16;
@@ -80,9 +80,11 @@ impl Encapsulation {
         match self {
             Self::IpInIp { outer } => outer.header_bytes(),
             Self::Gre { outer } => outer.header_bytes() + 4,
-            Self::Vxlan { outer } => outer.header_bytes() + UDP + 8 + ETHERNET_HEADER_BYTES,
-            Self::EspTunnel { outer } => outer.header_bytes() + UDP + ESP_FIXED,
-            Self::WireGuard { outer, .. } => outer.header_bytes() + UDP + 16 + 16,
+            Self::Vxlan { outer } => {
+                outer.header_bytes() + UDP_HEADER_BYTES + 8 + ETHERNET_HEADER_BYTES
+            }
+            Self::EspTunnel { outer } => outer.header_bytes() + UDP_HEADER_BYTES + ESP_FIXED,
+            Self::WireGuard { outer, .. } => outer.header_bytes() + UDP_HEADER_BYTES + 16 + 16,
             Self::SegmentRouting => Family::V6.header_bytes() + 8 + 16,
         }
     }

@@ -2,9 +2,10 @@
 //! thing.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use v6gap_core::record::RunHeader;
+use v6gap_core::via::words::quoted;
 use v6gap_core::wire::foreign::is_unsafe;
 
 /// Commands that take all options of a measurement.
@@ -29,19 +30,11 @@ pub fn command(run: &RunHeader) -> String {
     typed(run).filter(|_| measures).unwrap_or_else(|| format!("v6gap run {where_to}"))
 }
 
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,:/%@+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_string();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::tests::plan;
+    use alloc::string::ToString;
     use v6gap_core::arm::PerArm;
     use v6gap_core::plan::preset;
     use v6gap_core::record::RunId;

@@ -174,9 +174,9 @@ pub fn tell(analysis: &mut Analysis, lines: &[Line], others: &[Known]) {
     // What bursts may have hidden scatters by no such law.
     for q in analysis.questions.iter_mut().filter(|q| q.unseen.is_none()) {
         let Some(this) = own.found(q, Of::Difference) else { continue };
-        let found = set_up.found(q, Of::Difference);
+        let (found, scale) = (set_up.found(q, Of::Difference), q.metric.scale());
         q.any_run = next(&found, this).map(|(between, range)| AnyRun {
-            range: shown(q.metric, range),
+            range: Range { low: scale.shown(range.low), high: scale.shown(range.high) },
             tau: between.tau,
             runs: between.runs,
         });
@@ -197,14 +197,6 @@ pub(super) fn all_found(analysis: &Analysis, q: &Question) -> [Option<Found>; 3]
     let stop = &analysis.run.plan.design.stop;
     let decided = q.verdict != Verdict::None;
     Of::ALL.map(|of| moments(q, of, stop, series).filter(|_| decided).map(found))
-}
-
-fn shown(metric: Metric, range: Interval) -> Range {
-    let show = |x: f64| match metric.scale() {
-        Scale::Ratio => libm::expm1(x),
-        Scale::Difference => x,
-    };
-    Range { low: show(range.low), high: show(range.high) }
 }
 
 /// The estimate and its standard error by the run's own blocks.

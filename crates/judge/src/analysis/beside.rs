@@ -12,11 +12,8 @@ use v6gap_core::family::Family;
 use v6gap_core::observation::{Beside, EndReport, TcpAccount};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::TrialRecord;
-use v6gap_core::wiremodel;
+use v6gap_core::wiremodel::{self, ETHERNET_HEADER_BYTES, TcpOptions, tcp_header_bytes};
 use v6gap_core::workload::{Transport, Workload};
-
-/// Length of an Ethernet header, in bytes.
-const ETHERNET: u64 = 14;
 
 /// Octets of the trials of one cell and family as everybody counted them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -191,12 +188,13 @@ fn own(client: &EndReport) -> Option<Way<u64>> {
 /// Octets computed from what the client's sockets say: payload, and headers of each segment or
 /// datagram. `None` where they do not say enough.
 fn by_sockets(workload: &Workload, family: Family, client: &EndReport) -> Option<Way<u64>> {
-    const TCP_HEADER: u64 = 20;
-    const TIMESTAMPS: u64 = 12;
     match workload.transport() {
         Transport::Tcp if !client.connections.is_empty() => {
-            let options = if client.granted.timestamps? { TIMESTAMPS } else { 0 };
-            let each = ETHERNET + u64::from(family.header_bytes()) + TCP_HEADER + options;
+            let options = match client.granted.timestamps? {
+                true => TcpOptions::TIMESTAMPS,
+                false => TcpOptions::NONE,
+            };
+            let each = u64::from(ETHERNET_HEADER_BYTES + tcp_header_bytes(family, options));
             let of = |account: &TcpAccount| {
                 let segments = |count: Option<u32>| count.map(|n| u64::from(n) * each);
                 Some(Way {
@@ -214,7 +212,8 @@ fn by_sockets(workload: &Workload, family: Family, client: &EndReport) -> Option
             };
             let mtu = client.granted.path_mtu.unwrap_or(PATH_MTU_USUAL);
             let packets = wiremodel::udp_packets(bulk.payload_bytes, family, mtu).ok()?;
-            let each: u64 = packets.iter().map(|&bytes| u64::from(bytes) + ETHERNET).sum();
+            let header = u64::from(ETHERNET_HEADER_BYTES);
+            let each: u64 = packets.iter().map(|&bytes| u64::from(bytes) + header).sum();
             let even = sent.bytes == sent.packets * u64::from(bulk.payload_bytes);
             even.then(|| Way { sent: sent.packets * each, received: 0 })
         }

@@ -108,11 +108,8 @@ fn instrument(q: &Question, nulls: &[NullResult]) -> Option<f64> {
     let of_question = || nulls.iter().filter(|n| n.cell == q.cell && n.metric == q.metric);
     let blocks: usize = of_question().map(|n| n.blocks).sum();
     let sd = of_question().map(|n| n.sd).next()?;
-    let single = |n: &NullResult| match q.metric.scale() {
-        Scale::Ratio => libm::log1p(n.estimate),
-        Scale::Difference => n.estimate,
-    };
-    let sum: f64 = of_question().map(|n| n.blocks as f64 * single(n)).sum();
+    let scale = q.metric.scale();
+    let sum: f64 = of_question().map(|n| n.blocks as f64 * scale.single(n.estimate)).sum();
     let blocks = blocks as f64;
     Some(libm::hypot(sum / blocks, sd / libm::sqrt(blocks)))
 }

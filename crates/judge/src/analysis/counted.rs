@@ -2,8 +2,8 @@
 //! the blocks of a round follow each other, and one incident may be in all of them (docs/method.md
 //! section D.2).
 
-use super::verdict::ALPHA;
 use super::{Range, Verdict, effect};
+use crate::reach::ALPHA;
 use alloc::collections::BTreeMap;
 use core::cmp::Ordering;
 use serde::Serialize;

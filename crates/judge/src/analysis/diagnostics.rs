@@ -12,7 +12,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
-use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::metric::Metric;
 use v6gap_core::observation::Ends;
 use v6gap_stats::batch::Sign;
 use v6gap_stats::permutation::{self, EXACT_BELOW};
@@ -121,14 +121,6 @@ pub struct OrderEffect {
     pub stratified: f64,
 }
 
-/// The effect of a block as it is stored and shown.
-fn shown(metric: Metric, effect: f64) -> f64 {
-    match metric.scale() {
-        Scale::Ratio => libm::expm1(effect),
-        Scale::Difference => effect,
-    }
-}
-
 /// Diagnostics of the valid blocks `all`, of which each has a value, and of the effects of their
 /// rounds; `questions` in the run.
 pub(super) fn diagnose(
@@ -155,7 +147,7 @@ pub(super) fn diagnose(
     });
     let flags = outliers::flags(effects);
     let modes = guard.modes.map(|split| Modes {
-        effects: [split.low.mean, split.high.mean].map(|x| shown(metric, x)),
+        effects: [split.low.mean, split.high.mean].map(|x| metric.scale().shown(x)),
         shares: [split.low.share, split.high.share],
         goes_with: goes_with(blocks, &guard::upper(effects, &split)),
     });
@@ -187,8 +179,9 @@ fn of_values(sign: &Sign) -> String {
 
 /// What the sequence of effects does, as the subject and verb of a clause.
 fn of_effects(metric: Metric, sign: &Sign, effects: &[f64]) -> String {
-    let centre =
-        |part: &[f64]| words::amount(metric, shown(metric, v6gap_stats::summary::median(part)));
+    let centre = |part: &[f64]| {
+        words::amount(metric, metric.scale().shown(v6gap_stats::summary::median(part)))
+    };
     let halves = |at: usize| {
         let (before, after) = effects.split_at(at.clamp(1, effects.len() - 1));
         format!("{} before and {} after", centre(before), centre(after))
@@ -280,10 +273,11 @@ fn order(metric: Metric, blocks: &[&Block<'_>]) -> Option<OrderEffect> {
         false => drift::welch_order_test(&ab, &ba)?.p,
     };
     let means = [&ab, &ba].map(|d| v6gap_stats::summary::mean(d));
+    let scale = metric.scale();
     Some(OrderEffect {
         p,
-        means: means.map(|x| shown(metric, x)),
-        stratified: shown(metric, (means[0] + means[1]) / 2.0),
+        means: means.map(|x| scale.shown(x)),
+        stratified: scale.shown((means[0] + means[1]) / 2.0),
     })
 }
 

@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
-use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::metric::Metric;
 use v6gap_stats::summary;
 
 /// What was discarded where families were compared.
@@ -90,21 +90,23 @@ fn tipping(q: &Question) -> Option<Tipping> {
     let discarded = q.pairs.iter().filter(|pair| !pair.valid).map(|pair| pair.effect(q.metric));
     let lost: Vec<f64> = discarded.filter(|x| x.is_finite()).collect();
     let margin = effect::margin(q.metric, q.margin);
-    let scaled = |x: f64| if effect.scale == Scale::Ratio { libm::log1p(x) } else { x };
-    let shown = |x: f64| if effect.scale == Scale::Ratio { libm::expm1(x) } else { x };
-    let Effect { range95, range90, .. } = effect;
+    let Effect { scale, range95, range90, .. } = effect;
     // By how much the estimate may fall and rise before the answer changes.
     let (falls, rises) = match q.verdict {
-        Verdict::Same => (Some(scaled(range90.low) + margin), Some(margin - scaled(range90.high))),
-        Verdict::Better | Verdict::Worse if range95.low > 0.0 => (Some(scaled(range95.low)), None),
-        Verdict::Better | Verdict::Worse => (None, Some(-scaled(range95.high))),
+        Verdict::Same => {
+            (Some(scale.single(range90.low) + margin), Some(margin - scale.single(range90.high)))
+        }
+        Verdict::Better | Verdict::Worse if range95.low > 0.0 => {
+            (Some(scale.single(range95.low)), None)
+        }
+        Verdict::Better | Verdict::Worse => (None, Some(-scale.single(range95.high))),
         Verdict::CannotTell | Verdict::None => return None,
     };
     if lost.is_empty() {
         return None;
     }
     let weight = weight(q, effect.blocks);
-    let centre = scaled(effect.estimate);
+    let centre = scale.single(effect.estimate);
     let (below, above) =
         (falls.map(|by| centre - by * weight), rises.map(|by| centre + by * weight));
     let measured = summary::mean(&lost);
@@ -113,10 +115,10 @@ fn tipping(q: &Question) -> Option<Tipping> {
         cell: q.cell.clone(),
         metric: q.metric,
         discarded: lost.len(),
-        below: below.map(shown),
-        above: above.map(shown),
-        differ: shown(differ),
-        measured: shown(measured),
+        below: below.map(|x| scale.shown(x)),
+        above: above.map(|x| scale.shown(x)),
+        differ: scale.shown(differ),
+        measured: scale.shown(measured),
         changes: below.is_some_and(|end| measured <= end)
             || above.is_some_and(|end| measured >= end),
     })

@@ -2,8 +2,8 @@
 //! (docs/method.md part C).
 
 use super::guard::{self, Guard, Withheld};
-use super::{Effect, Range, verdict};
-use alloc::vec::Vec;
+use super::{Effect, Range};
+use crate::reach::{ALPHA, ALPHA_SAME, level};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::plan::Stop;
@@ -11,8 +11,8 @@ use v6gap_core::record::TrialRecord;
 use v6gap_stats::batch::Batches;
 use v6gap_stats::sequence::{self, Looks, t_sequence_radius};
 use v6gap_stats::{
-    Alternative, Estimate, Interval, drift, equivalence, loss, multiplicity, paired_t, score,
-    signed_rank, summary,
+    Alternative, Estimate, Interval, drift, equivalence, loss, paired_t, score, signed_rank,
+    summary,
 };
 
 /// Fewest valid blocks for any range.
@@ -53,10 +53,7 @@ pub fn of_trials(metric: Metric, trials: PerArm<&TrialRecord>) -> Option<f64> {
 
 /// The margin on the scale of [`of_block`]: `ln(1 + m)`, or m itself.
 pub fn margin(metric: Metric, margin: f64) -> f64 {
-    match metric.scale() {
-        Scale::Ratio => libm::log1p(margin),
-        Scale::Difference => margin,
-    }
+    metric.scale().single(margin)
 }
 
 /// What all blocks say together, on the scale of [`of_block`].
@@ -195,8 +192,12 @@ struct Rates {
 
 impl Rates {
     fn of(setting: &Setting<'_>) -> Rates {
-        let [together, levels] = [setting.together, setting.levels].map(|n| n.max(1) as f64);
-        Rates { shown: 0.05 / together, same: 0.10 / together, levels: 0.10 / levels.max(together) }
+        let Setting { together, levels, .. } = *setting;
+        Rates {
+            shown: level(ALPHA, together),
+            same: level(ALPHA_SAME, together),
+            levels: level(ALPHA_SAME, levels.max(together)),
+        }
     }
 }
 
@@ -205,9 +206,7 @@ impl Rates {
 /// run must be small, as the headline asks; and bets below [`SCORES_MIN`].
 fn normal_must_do(n: usize, setting: &Setting<'_>) -> bool {
     match setting.stop {
-        Stop::Pairs { .. } => {
-            libm::exp2(1.0 - n as f64) * setting.questions.max(1) as f64 > verdict::ALPHA
-        }
+        Stop::Pairs { .. } => libm::exp2(1.0 - n as f64) * setting.questions.max(1) as f64 > ALPHA,
         Stop::Adaptive { .. } => n < SCORES_MIN,
     }
 }
@@ -307,23 +306,13 @@ pub fn add(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
 /// Largest share that an arm may have of which none of `of` was seen, if events come singly; for
 /// so many questions together.
 pub fn none_of(of: u64, together: usize) -> f64 {
-    loss::interval(0, of, level(together)).high
+    loss::interval(0, of, 1.0 - level(ALPHA, together)).high
 }
 
 /// By how much the share of an arm may be larger than what was seen, if events come in bursts; for
 /// so many questions together.
 pub fn missed((seen, of): (u64, u64), trials: u64, together: usize) -> f64 {
-    loss::unseen_in_bursts(seen, of, trials, level(together))
-}
-
-/// Level of a range that holds for so many questions together.
-fn level(together: usize) -> f64 {
-    1.0 - 0.05 / together.max(1) as f64
-}
-
-/// p-values of questions decided together, corrected after Holm.
-pub fn holm(p: &[f64]) -> Vec<f64> {
-    multiplicity::holm(p)
+    loss::unseen_in_bursts(seen, of, trials, 1.0 - level(ALPHA, together))
 }
 
 impl Combined {
@@ -410,14 +399,10 @@ impl Combined {
 
     /// In the form that is stored and shown: relative differences in place of logarithms.
     pub fn shown(&self, scale: Scale) -> Effect {
-        let show = |x: f64| match scale {
-            Scale::Ratio => libm::expm1(x),
-            Scale::Difference => x,
-        };
-        let range = |i: &Interval| Range { low: show(i.low), high: show(i.high) };
+        let range = |i: &Interval| Range { low: scale.shown(i.low), high: scale.shown(i.high) };
         Effect {
             scale,
-            estimate: show(self.centre),
+            estimate: scale.shown(self.centre),
             range95: range(&self.i95),
             range90: range(&self.i90),
             blocks: self.n,
@@ -439,7 +424,8 @@ pub fn orientation(metric: Metric) -> f64 {
 mod tests {
     use super::*;
     use crate::analysis::Verdict;
-    use crate::analysis::verdict::Adjusted;
+    use crate::analysis::verdict::{self, Adjusted};
+    use alloc::vec::Vec;
     use rand_chacha::ChaCha12Rng;
     use rand_core::{Rng, SeedableRng};
 

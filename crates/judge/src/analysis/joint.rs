@@ -3,11 +3,13 @@
 
 use super::effect::{self, Combined, Setting};
 use super::verdict::{self, Adjusted, Ruling};
+use crate::reach;
 use alloc::vec::Vec;
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Stop;
 use v6gap_core::workload::Transport;
+use v6gap_stats::multiplicity::holm;
 
 /// What was measured for one question.
 #[derive(Debug)]
@@ -59,7 +61,7 @@ pub fn decide(evidence: &[Evidence], stop: &Stop) -> Vec<Decided> {
             (first..evidence.len()).filter(|&i| alike(question, &evidence[i])).collect();
         let p = |of: fn(&Combined) -> f64| -> Vec<f64> {
             let raw = members.iter().map(|&i| decided[i].combined.as_ref().map_or(1.0, of));
-            effect::holm(&raw.collect::<Vec<f64>>())
+            holm(&raw.collect::<Vec<f64>>())
         };
         let (different, same) = (p(|c| c.p), p(|c| c.p_same));
         let open = open(&different, &same);
@@ -76,7 +78,7 @@ pub fn decide(evidence: &[Evidence], stop: &Stop) -> Vec<Decided> {
         }
     }
     let all: Vec<f64> = decided.iter().map(|d| d.combined.as_ref().map_or(1.0, |c| c.p)).collect();
-    for (decided, p_run) in decided.iter_mut().zip(effect::holm(&all)) {
+    for (decided, p_run) in decided.iter_mut().zip(holm(&all)) {
         decided.p_run = p_run;
     }
     decided
@@ -111,7 +113,7 @@ fn combine(
 /// Of how many questions decided together the corrected p-values leave open whether they differ,
 /// or whether they are the same, whichever are more: as many as Holm's last step had to take in.
 pub(super) fn open(different: &[f64], same: &[f64]) -> usize {
-    let count = |p: &[f64]| p.iter().filter(|p| **p > verdict::ALPHA).count();
+    let count = |p: &[f64]| p.iter().filter(|p| **p > reach::ALPHA).count();
     count(different).max(count(same))
 }
 

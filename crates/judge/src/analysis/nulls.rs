@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::arm::BlockKind;
 use v6gap_core::family::Family;
-use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::metric::Metric;
 use v6gap_core::plan::Plan;
 use v6gap_core::workload::Cell;
 use v6gap_stats::groups::Spread;
@@ -102,10 +102,7 @@ fn judge_one(
     let spread = Spread::of(if few { &groups } else { &noisy });
     let alpha = ALPHA / groups.len().max(1) as f64;
     let margin = effect::margin(metric, plan.margin(metric));
-    let show = |x: f64| match metric.scale() {
-        Scale::Ratio => libm::expm1(x),
-        Scale::Difference => x,
-    };
+    let scale = metric.scale();
     for (family, effects) in seen() {
         let (mean, n) = (summary::mean(effects), effects.len());
         let strict = spread.interval(mean, n, alpha);
@@ -118,10 +115,10 @@ fn judge_one(
             cell: cell.id.clone(),
             metric,
             family: *family,
-            estimate: show(mean),
-            range: Range { low: show(strict.low), high: show(strict.high) },
-            within: show(usual.high.max(-usual.low)),
-            seen_from: show(spread.detectable(n, alpha, POWER)),
+            estimate: scale.shown(mean),
+            range: Range { low: scale.shown(strict.low), high: scale.shown(strict.high) },
+            within: scale.shown(usual.high.max(-usual.low)),
+            seen_from: scale.shown(spread.detectable(n, alpha, POWER)),
             margin: plan.margin(metric),
             blocks: n,
             sd: spread.sd,

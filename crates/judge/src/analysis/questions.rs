@@ -62,7 +62,7 @@ impl Question {
     /// Whether it differs by itself, but not if all questions of the run are corrected for.
     pub fn may_be_chance(&self) -> bool {
         matches!(self.verdict, Verdict::Better | Verdict::Worse)
-            && self.diagnostics.p_different_run > verdict::ALPHA
+            && self.diagnostics.p_different_run > reach::ALPHA
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::Range;
 use super::collect::{Block, Collected};
-use super::verdict::ALPHA;
 use crate::eyeballs::{Attempt, Outcome, Policy, Seen, alone, race};
+use crate::reach::ALPHA;
 use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::arm::{BlockKind, PerArm};

@@ -2,9 +2,10 @@
 //! blocks or rounds (docs/method.md section C.12): the answer would then be another one with
 //! another choice.
 
+use super::Range;
 use super::collect::{Block, Collected};
 use super::effect::BLOCKS_MIN;
-use super::{Range, verdict};
+use crate::reach;
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,7 +16,7 @@ use v6gap_core::observation::{EndReport, Ends};
 use v6gap_stats::bartels::bartels;
 use v6gap_stats::kruskal::kruskal_wallis;
 use v6gap_stats::spearman::spearman;
-use v6gap_stats::{multiplicity, paired_t, summary};
+use v6gap_stats::{Interval, multiplicity, paired_t, summary};
 
 /// A faster link has no rate of its own: it carries what the hosts make of it, in bit/s.
 const FAST_BPS: f64 = 5e9;
@@ -265,12 +266,10 @@ fn parts(to: Choice, metric: Metric, draws: &[Draw]) -> Vec<Part> {
 
 fn part(metric: Metric, draws: &[Draw]) -> Part {
     let effects: Vec<f64> = draws.iter().map(|draw| draw.effect).collect();
-    let show = |x: f64| match metric.scale() {
-        Scale::Ratio => libm::expm1(x),
-        Scale::Difference => x,
-    };
-    let found = paired_t::t_interval(&effects, verdict::ALPHA);
+    let scale = metric.scale();
+    let found = paired_t::t_interval(&effects, reach::ALPHA);
     let chosen = [draws.first(), draws.last()].map(|end| end.map_or(0.0, |draw| draw.chosen));
-    let range = Range { low: show(found.interval.low), high: show(found.interval.high) };
-    Part { chosen, draws: draws.len(), effect: show(summary::mean(&effects)), range }
+    let Interval { low, high } = found.interval;
+    let range = Range { low: scale.shown(low), high: scale.shown(high) };
+    Part { chosen, draws: draws.len(), effect: scale.shown(summary::mean(&effects)), range }
 }

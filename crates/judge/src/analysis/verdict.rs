@@ -3,12 +3,9 @@
 
 use super::effect::{BLOCKS_MIN, Combined, Mean, SCORES_MIN, orientation};
 use super::{Qualifier, Verdict};
-use crate::reach;
+use crate::reach::{self, ALPHA};
 use v6gap_core::metric::Metric;
 use v6gap_stats::Interval;
-
-/// Error rate of a verdict of difference.
-pub const ALPHA: f64 = 0.05;
 
 /// Share of the standard deviation below which the noise without what lies far off is another one.
 const CALM: f64 = 0.7;

@@ -193,10 +193,7 @@ pub fn amount(metric: Metric, x: f64) -> String {
 
 /// A size in the unit of the metric, without a direction, as in "1.4 %".
 pub fn amount_of(metric: Metric, x: f64) -> String {
-    match metric.scale() {
-        Scale::Ratio => format!("{} %", figure(x)),
-        Scale::Difference => format!("{} points", figure(x)),
-    }
+    format!("{} {}", figure(x), metric.scale().unit())
 }
 
 /// A share as a percentage without sign or unit: two significant digits below 10, whole above.

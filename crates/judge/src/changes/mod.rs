@@ -207,12 +207,6 @@ impl Path {
     }
 }
 
-/// All changes of a stored history, by the margin of each question.
-pub fn changes(margins: &[f64], history: &[Visit]) -> Vec<Change> {
-    let mut path = Path::new(margins);
-    history.iter().flat_map(|visit| path.visit(visit).changes).collect()
-}
-
 /// What there is to tell of a family that answered or did not.
 fn answer(down: &mut Option<Outage>, at: Moment, answered: bool) -> Option<Outage> {
     if answered {

@@ -41,6 +41,12 @@ fn visits(world: World) -> Vec<Visit> {
     (0..100).map(|number| visit(world, number)).collect()
 }
 
+/// All changes of a stored history, by the margin of each question.
+fn changes(margins: &[f64], history: &[Visit]) -> Vec<Change> {
+    let mut path = Path::new(margins);
+    history.iter().flat_map(|visit| path.visit(visit).changes).collect()
+}
+
 #[track_caller]
 fn one(history: &[Visit]) -> Change {
     let found = changes(&[MARGIN], history);

@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::metric::Metric;
 use v6gap_core::watch::log::{Ended, Listed, Seen};
 use v6gap_stats::change::Point;
 
@@ -175,10 +175,7 @@ impl Kept {
 
 /// What a visit measured of a question, on the scale of the effect.
 fn series(seen: &Seen) -> Series<Point> {
-    let scaled = |value: f64| match seen.metric.scale() {
-        Scale::Ratio => libm::log(value),
-        Scale::Difference => value,
-    };
+    let scale = seen.metric.scale();
     let PerFamily { v4, v6 } = seen.values;
     Series {
         effect: Point {
@@ -186,7 +183,7 @@ fn series(seen: &Seen) -> Series<Point> {
             standard_error: seen.errors.map(|errors| errors.effect),
         },
         families: PerFamily::from_fn(|family| Point {
-            value: scaled(*seen.values.get(family)),
+            value: scale.of_value(*seen.values.get(family)),
             standard_error: seen.errors.map(|errors| *errors.families.get(family)),
         }),
     }

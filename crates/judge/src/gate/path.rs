@@ -9,7 +9,7 @@ use v6gap_core::observation::EndReport;
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{GateFinding, TrialRecord};
 use v6gap_core::values;
-use v6gap_core::wiremodel;
+use v6gap_core::wiremodel::{self, ETHERNET_HEADER_BYTES};
 use v6gap_core::workload::{Cell, Transport, Workload};
 use v6gap_core::world::model;
 use v6gap_core::world::{Conditions, LinkModel, World};
@@ -25,9 +25,6 @@ const RTO_NS_MIN: f64 = 200e6;
 
 /// Segments sent again without need take at most this share of the time on the line.
 const NEEDLESS_SHARE_MAX: f64 = 0.002;
-
-/// Bytes of an Ethernet header as interface counters see it.
-pub(super) const ETHERNET_HEADER: u64 = 14;
 
 pub(super) fn judge(
     plan: &Plan,
@@ -208,7 +205,8 @@ fn loses(world: &World) -> bool {
 /// means that headers were counted once for many.
 fn super_packets(plan: &Plan, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
     let Some(world) = plan.world.as_ref().filter(|w| w.model != LinkModel::Bare) else { return };
-    let limit = i64::from(model::link_packet_max(world)) + ETHERNET_HEADER as i64;
+    // Counters of interfaces see Ethernet headers as well.
+    let limit = i64::from(model::link_packet_max(world)) + i64::from(ETHERNET_HEADER_BYTES);
     for (name, bytes) in end.counters.iter() {
         let Some(interface) = name.strip_prefix("if.").and_then(|n| n.strip_suffix(".tx_bytes"))
         else {

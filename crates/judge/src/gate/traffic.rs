@@ -5,7 +5,7 @@
 //! path behind its link may carry less than the link.
 
 use super::families;
-use super::path::{ETHERNET_HEADER, path_bytes};
+use super::path::path_bytes;
 use alloc::format;
 use alloc::vec::Vec;
 use v6gap_core::capacity::PATH_MTU_USUAL;
@@ -13,7 +13,7 @@ use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Measured, Received};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::TrialRecord;
-use v6gap_core::wiremodel;
+use v6gap_core::wiremodel::{self, ETHERNET_HEADER_BYTES, TCP_HEADER_BYTES};
 use v6gap_core::workload::{Cell, Transport};
 
 /// Other traffic above this share of the trial's own bytes spoils a rate.
@@ -27,7 +27,7 @@ const OTHER_BYTES_MAX: f64 = 100_000.0;
 const DATAGRAMS_BESIDE: u64 = 4;
 
 /// Headers of TCP with all the options that fit, in bytes.
-const TCP_HEADERS_MOST: u64 = 20 + 40;
+const TCP_HEADERS_MOST: u32 = TCP_HEADER_BYTES + 40;
 
 /// Where other traffic came in: the end, and how much it was as a share of the trial's own.
 pub(super) fn others(plan: &Plan, cell: &Cell, trial: &TrialRecord) -> Vec<(&'static str, f64)> {
@@ -73,7 +73,7 @@ fn of_segments(received: &Received, sender: &EndReport, family: Family, mtu: u32
     let size = sizes.filter(|&size| size > 0).min().unwrap_or_else(by_path).max(1);
     let counted = accounts().filter_map(|account| account.data_segments_out).map(u64::from).sum();
     let segments = received.bytes.div_ceil(u64::from(size)).max(counted);
-    let each = u64::from(family.header_bytes()) + TCP_HEADERS_MOST + ETHERNET_HEADER;
+    let each = u64::from(family.header_bytes() + TCP_HEADERS_MOST + ETHERNET_HEADER_BYTES);
     received.bytes as f64 + segments as f64 * each as f64
 }
 
@@ -106,7 +106,7 @@ fn of_datagrams(received: &Received, cut: &Cut) -> f64 {
     let further = [received.duplicates, received.dropped.unwrap_or(0)];
     let whole = further.into_iter().fold(arrived, u64::saturating_add);
     let packets = wiremodel::udp_packets(cut.payload, cut.family, cut.mtu).unwrap_or_default();
-    let on_wire = |packet: u32| u64::from(packet) + ETHERNET_HEADER;
+    let on_wire = |packet: u32| u64::from(packet) + u64::from(ETHERNET_HEADER_BYTES);
     let each: u64 = packets.iter().copied().map(on_wire).sum();
     let further = match packets.as_slice() {
         // A fragment is lost, and with it the datagram; the other fragments came in all the same.

@@ -4,7 +4,7 @@
 use super::counted;
 use serde_json::{Value, json};
 use v6gap_core::fleet::estimate::{Busiest, Estimate, Measured, Round};
-use v6gap_core::fleet::mesh::{Class, Mesh};
+use v6gap_core::fleet::mesh::Mesh;
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span, significant};
 
 /// Name and version of the document's form.
@@ -25,10 +25,7 @@ fn measured(mesh: &Mesh, at: usize, of: &Measured, rate_bps: f64) -> String {
     let Some(measure) = mesh.measures.get(at) else { return String::new() };
     let group = mesh.groups.get(measure.group).map_or("", |group| group.name.as_str());
     let every = format_span(measure.every_ns as f64);
-    let class = match measure.class {
-        Class::Light => "light",
-        Class::Exclusive => "exclusive",
-    };
+    let class = measure.class.name();
     let plan = &measure.plan;
     let paths = counted(of.longest.jobs, "path");
     let alone = of.hosts_alone_ns.map_or(String::new(), |[settling, longest]| {

@@ -5,7 +5,7 @@ use super::counted;
 use crate::number::count;
 use crate::text::Style;
 use crate::words::{self, Told};
-use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::metric::Metric;
 use v6gap_core::unit::format_span;
 use v6gap_judge::analysis::Verdict;
 use v6gap_judge::matrix::{Between, Cell, Matrix, Shared, Sites, What};
@@ -172,11 +172,7 @@ fn counts(between: &Between, metric: Option<Metric>) -> String {
 
 /// The difference of the path that is worse by most: "+9.1 %".
 pub(crate) fn worst(between: &Between, metric: Option<Metric>) -> Option<String> {
-    let unit = match metric?.scale() {
-        Scale::Ratio => "%",
-        Scale::Difference => "points",
-    };
-    Some(format!("{} {unit}", words::sign(between.worst?)))
+    Some(words::signed_amount(metric?, between.worst?))
 }
 
 /// What the matrix is of, and how whole it is.

@@ -2,7 +2,7 @@
 
 use crate::fleet::age;
 use crate::words::{self, Told};
-use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::metric::Metric;
 use v6gap_judge::analysis::Verdict;
 use v6gap_judge::matrix::{Cell, Matrix};
 
@@ -33,14 +33,11 @@ pub(super) fn told(of: &Matrix, cell: &Cell) -> String {
 
 /// "+8.9 %", of an answer that has one.
 pub(super) fn difference(cell: &Cell, metric: Option<Metric>) -> Option<String> {
-    let unit = match metric?.scale() {
-        Scale::Ratio => "%",
-        Scale::Difference => "points",
-    };
+    let metric = metric?;
     match (cell.verdict, cell.within) {
         (Verdict::Worse | Verdict::Better | Verdict::CannotTell, _) | (_, Some(_)) => {
             let [effect, ..] = cell.effect?;
-            Some(format!("{} {unit}", words::sign(effect?)))
+            Some(words::signed_amount(metric, effect?))
         }
         (Verdict::Same | Verdict::None, None) => None,
     }

@@ -10,6 +10,7 @@ use crate::analysis::guard::{self, Guard};
 use crate::analysis::joint;
 use crate::analysis::verdict::{self, Adjusted, Ruling};
 use crate::analysis::{Question, Verdict};
+use crate::reach::{ALPHA, ALPHA_SAME, level};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -20,6 +21,7 @@ use v6gap_core::plan::Stop;
 use v6gap_core::record::RunId;
 use v6gap_stats::batch::Batches;
 use v6gap_stats::between::Apart;
+use v6gap_stats::multiplicity::holm;
 use v6gap_stats::two_runs::{self, Law, Run};
 use v6gap_stats::{Interval, summary};
 
@@ -278,7 +280,6 @@ fn combine(
     apart: Option<Apart>,
     together: usize,
 ) -> Combined {
-    let among = together.max(1) as f64;
     let margin = effect::margin(o.question.metric, o.margin);
     let [first, second] = samples.each_ref().map(|sample| sample.run);
     let centre = second.moments.mean - first.moments.mean;
@@ -292,10 +293,10 @@ fn combine(
     };
     let p = |shift: f64| apart.map_or(0.0, |apart| apart.p(centre - shift));
     let same = (0.5 * p(margin).max(p(-margin))).min(1.0);
-    let i90 = range(0.10 / among);
+    let i90 = range(level(ALPHA_SAME, together));
     let combined = Combined {
         centre,
-        i95: range(0.05 / among),
+        i95: range(level(ALPHA, together)),
         i90,
         equivalence: i90,
         p: two_runs::change_p(&first, &second, 0.0).max(p(0.0)),
@@ -384,7 +385,7 @@ fn correct(open: &[Open<'_>], pending: &mut [Pending]) {
             .collect();
         let p = |of: fn(&Combined) -> f64| {
             let raw = members.iter().map(|&i| pending[i].combined.as_ref().map_or(1.0, of));
-            effect::holm(&raw.collect::<Vec<f64>>())
+            holm(&raw.collect::<Vec<f64>>())
         };
         let (different, same) = (p(|c| c.p), p(|c| c.p_same));
         let open = joint::open(&different, &same);

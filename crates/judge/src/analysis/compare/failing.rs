@@ -4,8 +4,8 @@
 //! tells: of a family by itself there are figures and no verdict (docs/method.md section D.7).
 
 use super::{Compared, Of, letter, words};
-use crate::analysis::verdict::ALPHA;
 use crate::analysis::{Analysis, Failures, Range, Verdict};
+use crate::reach::ALPHA;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use v6gap_core::arm::{BlockKind, PerArm};
 use v6gap_core::metric::Metric;
 use v6gap_core::workload::{Cell, Echo, Workload};
+use v6gap_stats::outliers::MAD_TO_SD;
 use v6gap_stats::summary;
 
 /// Most units that are resampled; beyond it neighbouring rounds are joined.
@@ -16,9 +17,6 @@ const UNITS_MAX: usize = 200;
 /// Deviations from the median, in scaled median deviations, beyond which a value counts as that
 /// far: a round that something disturbed must not decide.
 const CLIP: f64 = 3.5;
-
-/// Makes the median deviation of a normal law its standard deviation.
-const MAD_TO_SD: f64 = 1.4826;
 
 /// One size of a sweep.
 pub(super) struct Level {

@@ -4,7 +4,7 @@ use super::{amount, directions};
 use crate::analysis::Range;
 use alloc::format;
 use alloc::string::{String, ToString};
-use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::metric::Metric;
 
 /// Most decimals of a percentage: finer ones tell nobody anything.
 const DECIMALS_MAX: f64 = 2.0;
@@ -57,7 +57,7 @@ pub fn signed_ends(range: &Range) -> [String; 2] {
 pub(in crate::analysis) fn most(metric: Metric, range: &Range) -> String {
     let [low, high] = ends(range);
     let end = if range.high.abs() > range.low.abs() { high } else { low };
-    format!("{end} {}", unit(metric))
+    format!("{end} {}", metric.scale().unit())
 }
 
 /// A difference with as many digits as its range has.
@@ -67,16 +67,12 @@ pub fn amount_within(metric: Metric, x: f64, range: &Range) -> String {
     }
     let words = directions(metric);
     let word = if x < 0.0 { words.less } else { words.more };
-    let unit = unit(metric);
+    let unit = metric.scale().unit();
     let figure = format!("{:.*}", decimals(range), libm::fabs(x) * 100.0);
     match figure.trim_matches(['0', '.']).is_empty() {
         true => amount(metric, x),
         false => format!("{figure} {unit} {word}"),
     }
-}
-
-fn unit(metric: Metric) -> &'static str {
-    if metric.scale() == Scale::Ratio { "%" } else { "points" }
 }
 
 /// A range that may hold both directions, as in "8 % longer to 4 % shorter".
@@ -85,7 +81,7 @@ pub fn span_in_words(metric: Metric, range: &Range) -> String {
     if !range.low.is_finite() || !range.high.is_finite() {
         return "anything".to_string();
     }
-    let ([low, high], unit) = (ends(range), unit(metric));
+    let ([low, high], unit) = (ends(range), metric.scale().unit());
     if range.low >= 0.0 {
         return format!("{low} to {high} {unit} {}", words.more);
     }
@@ -100,7 +96,7 @@ pub fn range_in_words(metric: Metric, range: &Range) -> String {
     if !range.low.is_finite() || !range.high.is_finite() {
         return "unbounded".to_string();
     }
-    let ([low, high], unit) = (ends(range), unit(metric));
+    let ([low, high], unit) = (ends(range), metric.scale().unit());
     if range.low >= 0.0 {
         return format!("{low} – {high} {unit}");
     }

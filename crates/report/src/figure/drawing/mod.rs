@@ -10,6 +10,7 @@ pub(super) use crate::figure::picture::Align;
 pub(super) use canvas::{Canvas, width_of};
 pub(crate) use ink::{Ink, Stroke};
 pub(super) use panel::{Frame, LEFT, Panel};
+pub(crate) use svg::escape;
 pub(super) use ticks::ticks;
 
 use super::Paint;
