@@ -28,12 +28,13 @@ fn each_arm_of_a_null_block_has_a_socket_of_its_own() {
     if !Datagram::can_be_apart() {
         return println!("not tested: sockets cannot share a port here");
     }
-    let service = Service::new();
-    let context = service.context(Transport::Udp);
     let workload = Echo { connections: 1, turns: 400, ..echo(Transport::Udp, 64, Wait::Block) };
     for (arms, sockets) in
         [(PerArm::null(Family::V4), 3), (PerArm::null(Family::V6), 3), (PerArm::FAMILIES, 1)]
     {
+        // On a port of its own: a thread that has ended may still hold the sockets of the last one.
+        let service = Service::new();
+        let context = service.context(Transport::Udp);
         let task = slice(Workload::Echo(workload.clone()), arms);
         let port = service.udp(arms.a).port();
         let over = AtomicBool::new(false);
