@@ -1,14 +1,16 @@
-//! Exchanges over UDP and ICMP: packets, bytes and fragments, and link-local addresses.
+//! Exchanges over UDP and ICMP: packets, bytes and fragments, and addresses that are link-local or
+//! that a route alone makes the server's.
 
 use super::common::{Service, echo, slice, trial};
-use super::support::{Outcome, addresses, ensure, lab, own, port};
-use std::net::SocketAddr;
+use super::support::{Outcome, addresses, ensure, ip, lab, own, port};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::{EndReport, Measured};
+use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::HEADER_BYTES;
 use v6gap_core::wiremodel::udp_packets;
-use v6gap_core::workload::{Direction, Echo, Marking, Transport, UdpBulk, Wait, Workload};
+use v6gap_core::workload::{Direction, Echo, Marking, Probe, Transport, UdpBulk, Wait, Workload};
 use v6gap_core::world::{Link, LinkModel, World};
 use v6gap_engine::trial::{TrialError, client};
 use v6gap_lab::{Lab, Node};
@@ -274,6 +276,71 @@ pub fn a_server_answers_in_the_zone_that_it_was_asked_in() -> Outcome {
         }
     }
     Ok(())
+}
+
+/// A network of each family that a route alone makes the server's, and an address in it (RFC 5737,
+/// RFC 3849).
+const ROUTED: PerFamily<(&str, IpAddr)> = PerFamily {
+    v4: ("198.51.100.0/24", IpAddr::V4(Ipv4Addr::new(198, 51, 100, 7))),
+    v6: ("2001:db8:7::/64", IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 7, 0, 0, 0, 0, 7))),
+};
+
+/// Trap (docs/traps.md): what no interface has and a route alone makes the server's, the kernel
+/// refuses as a source of IPv6 datagrams, unless the socket says otherwise; of IPv4 it does not.
+/// The server answers there over every kind of socket that it has for sources, and over TCP.
+pub fn a_server_answers_at_an_address_that_a_route_makes_its_own() -> Outcome {
+    let lab = lab()?;
+    let (near, far) = (lab.node("client")?, lab.node("server")?);
+    let interface = addresses(far)?;
+    for family in Family::BOTH {
+        let (net, _) = ROUTED.get(family);
+        ip(far, family, &format!("route add local {net} dev lo"))?;
+        ip(near, family, &format!("route add {net} via {}", interface.get(family)))?;
+    }
+    let service = far.run(|| Service::at(PerFamily::from_fn(Family::unspecified)))?;
+    let asked = PerFamily::from_fn(|family| {
+        let (_, address) = ROUTED.get(family);
+        SocketAddr::new(*address, service.udp(family).port())
+    });
+    let context = Service::context_at(asked);
+    for family in Family::BOTH {
+        for task in of_every_socket(family) {
+            let what = format!("{family} {:?}", task.workload);
+            let half = || near.run(|| client::run(&task, &context));
+            let (client, server) = far.run(|| service.perform_with(&task, half))?;
+            let client = client?.map_err(|e| format!("{what}: {e}; the server: {server:?}"))?;
+            for (_, report) in client {
+                let peer = report.endpoints.ok_or("no proof")?.peer;
+                ensure(peer == *asked.get(family), || format!("{what}: {peer} answered"))?;
+            }
+            server.map_err(|e| format!("{what}, at the server: {e}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// A task for each kind of socket that the server has for sources: a connection, one of their own
+/// for the arms of a null block, one in place of the service, one for each stream, the service's.
+fn of_every_socket(family: Family) -> [Task; 5] {
+    let exchange = |transport, connections| {
+        let echo = Echo { connections, ..echo(transport, 64, Wait::Block) };
+        slice(Workload::Echo(echo), PerArm::null(family))
+    };
+    let bulk = UdpBulk {
+        rate_bps: Some(8_000_000),
+        duration_ns: 50_000_000,
+        warmup_ns: 0,
+        direction: Direction::Receive,
+        ..UdpBulk::default()
+    };
+    let probe = Probe { turn_packets: 10, turns: 4, interval_ns: 1_000_000, ..Probe::default() };
+    [
+        exchange(Transport::Tcp, 1),
+        exchange(Transport::Udp, 1),
+        exchange(Transport::Udp, 8),
+        trial(Workload::UdpBulk(bulk), family),
+        slice(Workload::Probe(probe), PerArm::null(family)),
+    ]
 }
 
 /// The link-local address of the only interface besides loopback, and its number.

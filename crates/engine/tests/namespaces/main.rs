@@ -8,7 +8,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
-    reason = "a program of its own, which reads its environment and prints"
+    reason = "a program of its own, which reads its environment, runs `ip` and prints"
 )]
 
 #[path = "../common/mod.rs"]
@@ -28,7 +28,7 @@ use tier::Tier::{Day, Night, Witness};
 use v6gap_sys::netns;
 
 /// Each says what was wrong.
-const CHECKS: [tier::Scenario<fn() -> Outcome>; 15] = [
+const CHECKS: [tier::Scenario<fn() -> Outcome>; 16] = [
     ("transfers_agree", transfers::agree, Day(5)),
     ("exchanges_agree", exchanges::counts_agree, Day(5)),
     (
@@ -66,6 +66,11 @@ const CHECKS: [tier::Scenario<fn() -> Outcome>; 15] = [
     (
         "a_server_answers_in_the_zone_that_it_was_asked_in",
         exchanges::a_server_answers_in_the_zone_that_it_was_asked_in,
+        Day(5),
+    ),
+    (
+        "a_server_answers_at_an_address_that_a_route_makes_its_own",
+        exchanges::a_server_answers_at_an_address_that_a_route_makes_its_own,
         Day(5),
     ),
 ];

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::net::IpAddr;
+use std::process::Command;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::workload::Transport;
 use v6gap_core::world::{Link, LinkModel, World};
@@ -38,6 +39,17 @@ pub fn addresses(far: &Node) -> Outcome<PerFamily<IpAddr>> {
         v4: far.addresses.v4.ok_or("the server has no IPv4 address")?,
         v6: far.addresses.v6.ok_or("the server has no IPv6 address")?,
     })
+}
+
+/// Does something to the network of a node in one family, in words of `ip`.
+pub fn ip(node: &Node, family: Family, what: &str) -> Outcome {
+    let flag = match family {
+        Family::V4 => "-4",
+        Family::V6 => "-6",
+    };
+    let output = node.run(|| Command::new("ip").arg(flag).args(what.split(' ')).output())??;
+    let said = || format!("ip {flag} {what}: {}", String::from_utf8_lossy(&output.stderr));
+    ensure(output.status.success(), said)
 }
 
 /// The node's end of the link, which has no name but this.

@@ -40,7 +40,8 @@ impl Datagram {
 
     /// A second socket on the port of this one, at the address of `place` or else where this one
     /// is, which gets what `peer` sends there while this one gets the rest. Datagrams that come
-    /// while it is being made may go to either.
+    /// while it is being made may go to either. As `place` only what the system told of a datagram
+    /// may be given, see [`at`](Self::at).
     ///
     /// # Errors
     /// A peer of the other family, or the system's answer; [`Unavailable`] off Linux, where a port
@@ -57,7 +58,7 @@ impl Datagram {
         if let Err(missing) = platform::can_share_ports() {
             return Ok(Err(missing));
         }
-        let second = self.beside(local)?;
+        let second = self.beside(local, place.is_some())?;
         second.connect(peer)?;
         Ok(Ok(second))
     }
@@ -66,16 +67,20 @@ impl Datagram {
     /// the address of `place` and answers from there, where the system would choose among several,
     /// while this one gets the rest.
     ///
+    /// As `place` only what the system told of a datagram may be given
+    /// ([`Arrived::place`](super::Arrived::place)): for IPv6 it does not look whether this host has
+    /// the address, since a route alone may make it this host's.
+    ///
     /// # Errors
-    /// An address that is not on this host, or what else the system says; [`Unavailable`] off
-    /// Linux.
+    /// An address that is not on this host, as far as the system looks, or what else it says;
+    /// [`Unavailable`] off Linux.
     pub fn at(&self, place: SocketAddr) -> Result<Result<Self, Unavailable>, SocketError> {
         let own = self.local()?;
         let mut local = place;
         local.set_port(own.port());
         refuse_mixed(Operation::Bind, own, local)?;
         match platform::can_share_ports() {
-            Ok(()) => self.beside(local).map(Ok),
+            Ok(()) => self.beside(local, true).map(Ok),
             Err(missing) => Ok(Err(missing)),
         }
     }
@@ -90,16 +95,19 @@ impl Datagram {
         if let Err(missing) = platform::can_share_ports() {
             return Ok(Err(missing));
         }
-        let second = self.beside(self.local()?)?;
+        let second = self.beside(self.local()?, false)?;
         SockRef::from(&second.inner)
             .set_reuse_address(false)
             .map_err(SocketError::during(Operation::SetOption("SO_REUSEADDR")))?;
         Ok(Ok(second))
     }
 
-    /// A second socket on this one's address, `local`.
-    fn beside(&self, local: SocketAddr) -> Result<Self, SocketError> {
+    /// A second socket on this one's port, at `local`; `is_told` if a datagram came to there.
+    fn beside(&self, local: SocketAddr, is_told: bool) -> Result<Self, SocketError> {
         let socket = open(local, Type::DGRAM, Protocol::UDP)?;
+        if is_told {
+            platform::allow_routed(&socket, true);
+        }
         let failed = SocketError::during(Operation::SetOption("SO_REUSEADDR"));
         socket.set_reuse_address(true).map_err(&failed)?;
         // All must allow it; this one only while the second takes the address, so that no other

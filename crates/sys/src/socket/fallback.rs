@@ -95,6 +95,9 @@ pub(super) fn await_connection(listener: &TcpListener, timeout_ns: u64) -> io::R
     wait::ready(listener, PollFlags::IN, Some(timeout_ns)).map(drop)
 }
 
+/// Nothing to do: nothing is bound or sent from where a datagram came to.
+pub(super) fn allow_routed(_socket: &Socket, _on: bool) {}
+
 /// Nothing to do: the port is chosen by `bind`.
 pub(super) fn choose_port_late(_socket: &Socket, _local: SocketAddr) -> io::Result<()> {
     Ok(())

@@ -118,6 +118,18 @@ pub(super) fn can_share_ports() -> Result<(), Unavailable> {
     Ok(())
 }
 
+/// Whether a socket may have an address that no interface has and a route alone makes this host's
+/// (`ip route add local`). For IPv4 the kernel looks at routes, so it always may; for IPv6 it looks
+/// at interfaces, for a bind as for the source of a datagram, and with this (`IPV6_FREEBIND`) at
+/// nothing. So it is for addresses that the kernel told of a datagram, and for no others.
+pub(super) fn allow_routed(socket: &Socket, on: bool) {
+    if let Ok(Domain::V6) = domain(socket) {
+        // A kernel before 4.15 does not know it, and goes on refusing such addresses.
+        let on = libc::c_int::from(on);
+        let _ = set_int(socket, libc::IPPROTO_IPV6, libc::IPV6_FREEBIND, on);
+    }
+}
+
 /// A filter that takes no byte of any datagram: those are input errors of UDP, and none of them is
 /// a full buffer's.
 pub(super) fn keep_nothing(socket: &Socket, on: bool) -> Result<(), Unavailable> {

@@ -3,7 +3,8 @@
 
 use super::{Arrived, Departed, Heard, KernelTimes, Notes};
 use crate::Unavailable;
-use crate::socket::{Datagram, Domain, SocketError, call, wait};
+use crate::socket::{Datagram, Domain, SocketError, call, platform, wait};
+use socket2::SockRef;
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -47,6 +48,9 @@ pub(super) fn report_local(socket: &Datagram, on: bool) -> Result<(), Unavailabl
         Ok(Domain::V6) => (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO),
         Err(error) => return Err(Unavailable::new(WHAT, error)),
     };
+    // Whatever address is told was this host's when the datagram came, by a route or an interface,
+    // and `answer` takes no other.
+    platform::allow_routed(&SockRef::from(&socket.inner), on);
     set(socket.inner.as_raw_fd(), level, name, libc::c_int::from(on))
         .map_err(|error| Unavailable::new(WHAT, error))
 }
@@ -74,6 +78,10 @@ pub(super) fn receive(socket: &Datagram, bytes: &mut [u8]) -> io::Result<Arrived
 #[inline]
 pub(super) fn answer(socket: &Datagram, bytes: &[u8], arrived: &Arrived) -> io::Result<usize> {
     let Some(local) = arrived.local else { return socket.send_to(bytes, arrived.source) };
+    // The kernel no longer asks whose it is, see `report_local`: an address of many is nobody's.
+    if local.is_multicast() {
+        return Err(io::ErrorKind::AddrNotAvailable.into());
+    }
     let remote = socket2::SockAddr::from(arrived.source);
     // Words, because control messages are aligned like them.
     let mut control = [0_u64; ANSWER_WORDS];

@@ -144,7 +144,8 @@ impl Datagram {
     }
 
     /// Whether [`receive`](Self::receive) tells to which address a datagram was sent, so that it
-    /// can be answered from there by a socket that is bound to none.
+    /// can be answered from there by a socket that is bound to none, also where no interface has
+    /// the address and a route alone makes it this host's.
     ///
     /// # Errors
     /// Off Linux.
@@ -172,10 +173,11 @@ impl Datagram {
     }
 
     /// Sends a datagram to the source of `arrived`, from the address to which that was sent. Where
-    /// that is not known, the system chooses one.
+    /// that is not known, the system chooses one. `arrived` must be what a socket received: for
+    /// IPv6 the system does not look whether the address is this host's.
     ///
     /// # Errors
-    /// The system's answer: also that no single host has the address, as for what was sent to many.
+    /// The system's answer; and that no single host has the address, as for what was sent to many.
     #[inline]
     pub fn answer(&self, bytes: &[u8], arrived: &Arrived) -> io::Result<usize> {
         platform::answer(self, bytes, arrived)

@@ -74,6 +74,28 @@ fn an_answer_comes_from_the_address_that_was_asked() {
     }
 }
 
+/// An address of many is nobody's to answer from, also now that the kernel asks no more whose the
+/// source of an answer is.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_answered_from_an_address_of_many() {
+    let of_many: [IpAddr; 2] =
+        [Ipv4Addr::new(224, 0, 0, 1).into(), Ipv6Addr::new(0xff05, 0, 0, 0, 0, 0, 0, 1).into()];
+    for (of_many, ip) in of_many.into_iter().zip(both()) {
+        let (near, far) = pair(ip);
+        far.report_local(true).unwrap();
+        near.send(&[7; 3]).unwrap();
+        let arrived = far.receive(&mut [0; 8]).unwrap();
+        assert_eq!(arrived.local, Some(ip));
+        let came_to_many = super::Arrived { local: Some(of_many), ..arrived };
+        let refused = far.answer(&[7; 3], &came_to_many).unwrap_err();
+        assert_eq!(refused.kind(), std::io::ErrorKind::AddrNotAvailable);
+        far.answer(&[7; 3], &arrived).unwrap();
+        near.set_read_timeout(Some(WAIT_NS)).unwrap();
+        assert_eq!(near.receive(&mut [0; 8]).unwrap().source, far.local().unwrap());
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn the_kernel_lets_go_before_it_has_and_both_lie_between_the_program_s_times() {
