@@ -1,7 +1,7 @@
 //! Paths on which something is peculiar: each question that they allow is answered, and what
 //! disturbs one silences no other.
 
-use super::support::{Home, figure, number, text};
+use super::support::{Home, document, figure, number, text};
 use super::two_hosts::Lab;
 use serde_json::Value;
 use std::io::Write;
@@ -133,8 +133,7 @@ pub fn a_family_that_fails() {
         drop(server);
         output
     });
-    let result: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|e| panic!("{e}: {}", text(&output.stderr)));
+    let result = document(&output);
     let failures = &result["failures"];
     figure("connections that failed, and of how many", &failures["connections"]);
     let [lost, of] = [0, 1].map(|i| number(&failures["connections"]["b"][i]));

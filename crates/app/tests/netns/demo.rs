@@ -1,7 +1,7 @@
 //! The demo as a newcomer meets it.
 
 use super::pages;
-use super::support::{Home, PROGRAM, figure, host_of_its_own, is_disturbance, measured, text};
+use super::support::{Home, PROGRAM, figure, host_of_its_own, is_spoiled, measured, text, told};
 use super::tier::is_night;
 use super::two_hosts::Lab;
 use std::io::{BufRead, BufReader};
@@ -81,8 +81,7 @@ pub fn answers_in_time() {
             assert!(answer.to_lowercase().contains("header"), "{answer}");
             assert!(seconds < 90.0, "{seconds} s");
         }
-        Some(6) if !is_night() => spoiled(&answer),
-        _ => panic!("{:?} {answer}{}", output.status, text(&output.stderr)),
+        _ => assert!(is_spoiled(&output), "{}", told(&output)),
     }
     for part in ["Round trip 64 B TCP", "Round trip 16 KiB UDP", "Connecting", "Goodput", "Lost"] {
         assert!(answer.contains(part), "{part} is missing in {answer}");
@@ -90,13 +89,6 @@ pub fn answers_in_time() {
     assert!(answer.contains("report.html"), "{answer}");
     assert_eq!(namespaces_and_interfaces(), before);
     assert_eq!(processes_of(&ordinary.program), 0);
-}
-
-/// The answer says that there is no verdict, and which disturbance took it.
-fn spoiled(answer: &str) {
-    let flat = answer.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (_, why) = flat.split_once("No verdict: ").unwrap_or_else(|| panic!("{answer}"));
-    assert!(is_disturbance(why), "{answer}");
 }
 
 pub fn leaves_nothing_behind() {

@@ -1,8 +1,7 @@
 //! `doctor` between two hosts: facts of both, and the noise of the path between them.
 
-use super::support::{Home, figure, number, text};
+use super::support::{self, Home, document, figure, number};
 use super::two_hosts::Lab;
-use serde_json::Value;
 
 pub fn looks_at_both_hosts() {
     let home = Home::new("doctor");
@@ -12,8 +11,9 @@ pub fn looks_at_both_hosts() {
     let output = lab.command(&home, "client").args(asked).output().unwrap();
     // A busy machine may be called unfit; whatever it is called, both hosts were looked at.
     let code = output.status.code();
-    assert!([Some(0), Some(6)].contains(&code), "{code:?} {}", text(&output.stderr));
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!([Some(0), Some(6)].contains(&code), "{}", support::told(&output));
+    let told = document(&output);
+    support::fits(include_str!("../../../../docs/schema/doctor.json"), &told);
     assert_eq!(told["fit"], code == Some(0));
     figure("fit", &told["fit"]);
     let findings = told["findings"].as_array().unwrap();

@@ -2,7 +2,7 @@
 //! names that. What cannot be connected to is in `broken.rs`.
 
 use super::sites::{AT, NAME, PORT, authority, certified, certified_for, nginx_of, ready};
-use super::support::{Home, figure, words};
+use super::support::{Home, ended, figure, words};
 use super::two_hosts::{Lab, Server};
 use std::process::{Command, Stdio};
 
@@ -75,7 +75,7 @@ pub fn is_named() {
     says(probe(&lab, &home, "").arg("--no-path"), "silent", "stalls after 0 B");
     // A script may take any of it for its condition.
     let failed = probe(&lab, &home, "").args(["--no-path", "--fail-if", "broken"]).output();
-    assert_eq!(failed.unwrap().status.code(), Some(10));
+    ended(&failed.unwrap(), 10);
     drop(servers);
 }
 

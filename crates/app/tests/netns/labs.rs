@@ -1,6 +1,8 @@
 //! Labs of every shape: up, used, measured in, taken down and killed, with nothing left behind.
 
-use super::support::{Home, PROGRAM, figure, measured, number, question, text, times};
+use super::support::{
+    Home, PROGRAM, document, figure, fits, goes_on, measured, number, question, text, times,
+};
 use super::two_hosts::Lab;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -119,13 +121,13 @@ fn killed(shape: &str, name: &str, round: usize) {
     let mut holder = Command::new(PROGRAM)
         .args(["lab", "up", shape, "--name", name, "--foreground"])
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let moment = Duration::from_millis((round as u64 * 37) % 300);
     let start = Instant::now();
     while start.elapsed() < moment {
-        assert!(holder.try_wait().unwrap().is_none(), "{shape} ended by itself");
+        goes_on(&mut holder, &format!("{shape} was killed"));
         std::thread::yield_now();
     }
     holder.kill().unwrap();
@@ -152,7 +154,7 @@ pub fn measure_inside() {
         command.args(["plan", "run", plan.to_str().unwrap(), "--lab", lab.name()]).args(nodes);
         let output = command.args(["--json", "-q", "--no-report"]).output().unwrap();
         measured(&output);
-        serde_json::from_slice(&output.stdout).unwrap()
+        document(&output)
     };
     let hosts = between(&[]);
     let routers = between(&["--from", "router1", "--to", "router3"]);
@@ -199,8 +201,7 @@ pub fn run_brings_its_own() {
     command.args(["run", "--lab", file.to_str().unwrap(), "--measure", "connect", "--pairs", "6"]);
     let output = command.args(["--json", "-q", "--no-report"]).output().unwrap();
     // A busy host may take the verdict; where it measured is seen all the same.
-    let result: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|e| panic!("{e}: {}", text(&output.stderr)));
+    let result = document(&output);
     assert_eq!(result["hosts"]["client"]["name"], "a", "{:#}", result["hosts"]);
     assert!(result.to_string().contains("2001:db8:7::2"), "the subnet of the file is used");
 }
@@ -215,6 +216,7 @@ pub fn are_shown() {
     }
     let json = lab(&["status", "--name", lab_up.name(), "--json"]);
     let status: Value = serde_json::from_slice(&json.stdout).unwrap();
+    fits(include_str!("../../../../docs/schema/lab-status.json"), &status);
     assert_eq!(status["nodes"][4]["name"], "left");
     let drawn = text(&lab(&["graph", "--name", lab_up.name()]).stdout);
     assert!(drawn.contains(">fd46:5::2/64<"), "{drawn}");

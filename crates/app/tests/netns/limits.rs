@@ -1,6 +1,6 @@
 //! A run at a server with limits, over a link that carries more.
 
-use super::support::{Home, figure, number, text};
+use super::support::{Home, document, figure, measured, number, text};
 use super::two_hosts::Lab;
 use serde_json::Value;
 
@@ -17,11 +17,9 @@ pub fn answers_what_it_can() {
     let args = [&both[..], &["--measure", "throughput,rtt", "--pairs", "6"]].concat();
     let more = ["-t", "300ms", "--json", "--no-report", "-q"];
     let ran = lab.command(&home, "client").args(args).args(more).output().unwrap();
-    let said = text(&ran.stderr);
     drop(server);
-    let result: Value =
-        serde_json::from_slice(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {said}"));
-    assert!(ran.status.success(), "{said}");
+    measured(&ran);
+    let result = document(&ran);
     let limit = "reached the limit of 20 Mbit/s that the server announces";
     for question in result["questions"].as_array().unwrap() {
         let verdict = &question["verdict"];

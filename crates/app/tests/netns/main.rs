@@ -11,6 +11,8 @@ mod broken;
 mod capacity;
 mod capture;
 mod changes;
+#[path = "../../../lab/tests/scenarios/coherent.rs"]
+mod coherent;
 mod crash;
 mod demo;
 mod differences;

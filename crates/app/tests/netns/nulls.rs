@@ -1,7 +1,7 @@
 //! Null runs: a family against itself must not differ.
 
 use super::sites::{AT, NAME, PORT, caddy};
-use super::support::{Home, figure, number, question, text, times};
+use super::support::{Home, document, figure, number, question, times, told};
 use super::two_hosts::Lab;
 use serde_json::Value;
 
@@ -78,8 +78,8 @@ pub fn visits_agree() {
         let output = probe.args(["--json", "-q"]).output().unwrap();
         // A run in which a family differs from itself has no verdict, and is counted.
         let ended = matches!(output.status.code(), Some(0 | 6));
-        assert!(ended, "{}", text(&output.stderr));
-        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(ended, "{}", told(&output));
+        let result = document(&output);
         let questions = result["questions"].as_array().unwrap().iter();
         let here = questions.filter(|q| q["verdict"] == "better" || q["verdict"] == "worse");
         let here: Vec<&Value> = here.map(|q| &q["sentence"]).collect();

@@ -1,6 +1,7 @@
 //! Plans that come with the program, end to end in a lab, at the small scale; on the simulated
 //! network all run every day (`crates/lab/tests/scenarios`).
 
+use super::coherent::contradictions;
 use super::support::{Home, figure, text};
 use serde_json::Value;
 use std::time::Instant;
@@ -68,6 +69,7 @@ fn run(name: &str, place: &[&str]) {
         format!("{with_values} of {} questions have values, {seconds:.1} s", questions.len());
     figure(name, line);
     assert!(output.status.success(), "{name}: {}: {}", result["headline"], text(&output.stderr));
+    assert_eq!(contradictions(&text(&output.stdout)), Vec::<String>::new(), "{name}");
     for q in questions {
         let (cell, why) = (&q["cell"], &q["why_none"]);
         assert!(measured(&q) || why.is_string(), "{name}: {cell} has neither value nor reason");

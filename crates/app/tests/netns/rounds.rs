@@ -1,7 +1,7 @@
 //! Labs that are made anew for each round of a run.
 
 use super::demo::{namespaces_and_interfaces, processes_of};
-use super::support::{Home, PROGRAM, figure, text};
+use super::support::{Home, PROGRAM, figure, goes_on, text, told};
 use super::two_hosts::Lab;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +42,7 @@ fn measured(home: &Home, more: &[&str]) -> Output {
     let mut command = home.command();
     command.args(["run", "--measure", "connect", "--pairs", "6", "--json", "-q", "--no-report"]);
     let output = command.args(more).output().unwrap();
-    assert!(matches!(output.status.code(), Some(0 | 6)), "{}", text(&output.stderr));
+    assert!(matches!(output.status.code(), Some(0 | 6)), "{}", told(&output));
     output
 }
 
@@ -122,7 +122,7 @@ fn wait_for_round(home: &Home, round: u64, mut run: Child) -> Child {
         journals.into_iter().any(|journal| journal.contains(&wanted))
     };
     while !is_there() {
-        assert!(run.try_wait().unwrap().is_none(), "the run ended before round {round}");
+        goes_on(&mut run, &format!("round {round}"));
         assert!(start.elapsed() < Duration::from_secs(60), "no round {round} within 60 s");
         std::thread::yield_now();
     }

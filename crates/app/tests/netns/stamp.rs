@@ -92,8 +92,7 @@ impl Way {
     /// other way round in the second. The differences of turns are judged.
     fn is_alike(&self, bytes: &str, how: &str, against: &[&str], most: usize) {
         let turns = times(6, most);
-        let mut drawn = [0; MANY];
-        v6gap_sys::random(&mut drawn).unwrap();
+        let drawn: [u8; MANY] = v6gap_sys::entropy::bytes().unwrap();
         let sizes = ["-l", bytes];
         let own = || self.run(&[&sizes[..], &["--measure", "rtt,udp"]].concat());
         let reflected = || self.run(&[&sizes[..], against].concat());

@@ -2,8 +2,9 @@
 
 use super::tier::is_night;
 use serde_json::Value;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The program under test.
@@ -50,7 +51,7 @@ impl Home {
         std::fs::write(&file, plan).unwrap();
         let output = self.v6gap(&["plan", "run", file.to_str().unwrap(), "--json", "-q"]);
         measured(&output);
-        serde_json::from_slice(&output.stdout).unwrap()
+        document(&output)
     }
 }
 
@@ -65,25 +66,80 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Fails unless a run measured to its end. By day other work may have taken its verdict: what it
-/// measured is judged all the same.
+/// Fails unless a document fits a schema of docs/schema.
+#[track_caller]
+pub fn fits(schema: &str, document: &Value) {
+    let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    let errors: Vec<String> =
+        validator.iter_errors(document).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{}: {document:#}", errors.join("\n"));
+}
+
+/// How a program ended and all that it said, for whoever reads why a test failed: with `--json` and
+/// `-q` a run without a verdict says so in its document alone, of which these are the headline and
+/// the checks.
+pub fn told(output: &Output) -> String {
+    let said = match serde_json::from_slice::<Value>(&output.stdout) {
+        Ok(result) if result["headline"].is_string() => {
+            format!("{}\n{:#}", result["headline"], result["checks"])
+        }
+        _ => text(&output.stdout),
+    };
+    format!("{}\n{}{said}", output.status, text(&output.stderr))
+}
+
+/// Fails, with all that was said, unless a program ended with this exit code.
+#[track_caller]
+pub fn ended(output: &Output, code: i32) {
+    assert_eq!(output.status.code(), Some(code), "{}", told(output));
+}
+
+/// The result document of a run; fails, with all that was said, where there is none.
+#[track_caller]
+pub fn document(output: &Output) -> Value {
+    match serde_json::from_slice(&output.stdout) {
+        Ok(result) => result,
+        Err(why) => panic!("{why}: {}", told(output)),
+    }
+}
+
+/// Fails, with what it said, if a program has ended that was to go on until something has come.
+#[track_caller]
+pub fn goes_on(child: &mut Child, until: &str) {
+    let Some(status) = child.try_wait().unwrap() else { return };
+    let mut said = Vec::new();
+    if let Some(stderr) = &mut child.stderr {
+        stderr.read_to_end(&mut said).unwrap();
+    }
+    panic!("it ended before {until}: {status}\n{}", text(&said));
+}
+
+/// Fails unless a run measured to its end. By day other work may have taken its verdict, if that is
+/// the reason it gives: what it measured is judged all the same.
 #[track_caller]
 pub fn measured(output: &Output) {
-    let code = output.status.code();
-    let answered = code == Some(0) || code == Some(6) && !is_night();
-    assert!(answered, "{code:?}: {}{}", text(&output.stderr), text(&output.stdout));
+    assert!(output.status.success() || is_spoiled(output), "{}", told(output));
 }
 
 /// Whether a run ended without a verdict because the machine disturbed it, which it may by day, and
-/// says so. What it did is judged all the same.
-pub fn is_spoiled(output: &Output, result: &Value) -> bool {
-    let why = result["headline"].as_str().unwrap_or_default();
+/// says so in its document or its text. What it did is judged all the same.
+pub fn is_spoiled(output: &Output) -> bool {
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let headline = result["headline"].as_str().map(str::to_owned);
+    let headline = headline.unwrap_or_else(|| words(&output.stdout));
+    let why = headline.split_once("No verdict: ").map_or("", |(_, why)| why);
     output.status.code() == Some(6) && is_disturbance(why) && !is_night()
 }
 
-/// What takes a verdict back because the machine disturbed the run or its link.
-const DISTURBANCES: [&str; 4] =
-    ["blocks discarded", "valid pairs", "missed the model", "compared with itself differed"];
+/// What takes a verdict back because the machine disturbed the run or its link: from the run, from
+/// a question of which blocks were discarded, or from one with too few pairs or none.
+const DISTURBANCES: [&str; 5] = [
+    "blocks discarded",
+    "blocks were discarded",
+    "valid pair",
+    "missed the model",
+    "compared with itself differed",
+];
 
 /// Whether a verdict is taken back because the machine disturbed the run or its link.
 pub fn is_disturbance(why: &str) -> bool {

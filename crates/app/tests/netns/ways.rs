@@ -3,7 +3,7 @@
 //! a connection has answered.
 
 use super::sites::{NAME, PORT, caddy};
-use super::support::{Home, PROGRAM, figure, text, times, words};
+use super::support::{Home, PROGRAM, figure, fits, text, times, words};
 use super::tier::is_night;
 use super::two_hosts::Lab;
 use serde_json::Value;
@@ -54,6 +54,7 @@ fn look(
     let output = probe.arg("--json").args(more).output().unwrap();
     let told = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|why| panic!("{why}: {}", text(&output.stderr)));
+    fits(include_str!("../../../../docs/schema/path.json"), &told);
     (told, output)
 }
 

@@ -1,6 +1,6 @@
 //! In a lab each end's workers are in its own network.
 
-use super::support::{Home, text};
+use super::support::{Home, told};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub fn measure_inside() {
     let measure = ["--measure", "connect,rtt,tcp", "--pairs", "6"];
     let ran = home.v6gap(&[&["demo", "--model", "bare", "-q"], &measure[..]].concat());
     // The machine may spoil the figures, which are not looked at.
-    assert!(matches!(ran.status.code(), Some(0 | 6)), "{}", text(&ran.stderr));
+    assert!(matches!(ran.status.code(), Some(0 | 6)), "{}", told(&ran));
     let run = std::fs::read_dir(home.path().join("runs")).unwrap().next().unwrap().unwrap();
     let journal = std::fs::read_to_string(run.path().join("journal.jsonl")).unwrap();
     let lines = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
