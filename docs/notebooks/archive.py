@@ -26,9 +26,9 @@ db.execute(
     """
     CREATE TABLE ranked AS
     SELECT run, cell, metric, merged, together, pairs // merged AS n
-    FROM (SELECT *, count(*) OVER (PARTITION BY run, metric, protocol) AS levels FROM answers)
+    FROM (SELECT *, count(effect) OVER (PARTITION BY run) AS questions FROM answers)
     WHERE stop = 'pairs' AND effect_kind = 'ratio-1' AND effect IS NOT NULL
-      AND pow(2, 1 - pairs // merged) * levels <= 0.05 AND pairs // merged <= 60
+      AND pow(2, 1 - pairs // merged) * questions <= 0.05 AND pairs // merged <= 60
     """
 )
 

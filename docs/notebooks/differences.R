@@ -14,13 +14,17 @@ table <- read.csv(files[2], stringsAsFactors = FALSE)
 # What counts: trials of blocks that compare the families and passed every gate.
 compared <- trials[trials$kind == "compare" & trials$block_valid %in% "true", ]
 
-# The difference of each pair: the logarithm of the ratio, or the plain difference.
+# The difference of each pair: the logarithm of the ratio, or the plain difference; the mean of
+# those of its blocks, where a round has several.
 effects <- function(cell, metric, kind) {
-  of_cell <- compared[compared$cell == cell, c("block", "attempt", "arm", paste0("values.", metric))]
-  names(of_cell)[4] <- "value"
+  of_block <- c("round", "block", "attempt")
+  of_cell <- compared[compared$cell == cell, c(of_block, "arm", paste0("values.", metric))]
+  names(of_cell)[5] <- "value"
+  of_cell <- of_cell[!is.na(of_cell$value), ]
   arms <- merge(of_cell[of_cell$arm == "a", ], of_cell[of_cell$arm == "b", ],
-                by = c("block", "attempt"), suffixes = c(".a", ".b"))
-  if (kind == "ratio-1") log(arms$value.b / arms$value.a) else arms$value.b - arms$value.a
+                by = of_block, suffixes = c(".a", ".b"))
+  each <- if (kind == "ratio-1") log(arms$value.b / arms$value.a) else arms$value.b - arms$value.a
+  as.vector(tapply(each, arms$round, mean))
 }
 
 # The median of the means of any two (Hodges and Lehmann).
@@ -32,7 +36,6 @@ middle <- function(d) {
 answered <- table[!is.na(table$effect), ]
 answered$here <- mapply(function(cell, metric, kind) {
   d <- effects(cell, metric, kind)
-  d <- d[!is.na(d)]
   if (kind == "ratio-1") expm1(middle(d)) else mean(d)
 }, answered$cell, answered$metric, answered$effect_kind)
 print(answered[, c("question", "pairs", "effect", "here", "low95", "high95", "verdict")])

@@ -24,12 +24,15 @@ compared = trials[(trials["kind"] == "compare") & trials["block_valid"].eq(True)
 
 
 def effects(question):
-    """The difference of each pair: the logarithm of the ratio, or the plain difference."""
+    """The difference of each pair: the logarithm of the ratio, or the plain difference; the mean of
+    those of its blocks, where a round has several."""
     column = f"values.{question['metric']}"
     of_cell = compared[compared["cell"] == question["cell"]]
-    arms = of_cell.pivot(index=["block", "attempt"], columns="arm", values=column).dropna()
+    of_block = ["round", "block", "attempt"]
+    arms = of_cell.pivot(index=of_block, columns="arm", values=column).dropna()
     ratio = question["effect"]["kind"] == "ratio-1"
-    return np.log(arms["b"] / arms["a"]) if ratio else arms["b"] - arms["a"]
+    each = np.log(arms["b"] / arms["a"]) if ratio else arms["b"] - arms["a"]
+    return each.groupby(level="round").mean()
 
 
 def estimate(effects, question):

@@ -63,6 +63,11 @@ fn main() {
     fix_pairs(&sandbox);
     // Ranges of two questions of ratios, whose number of pairs was fixed, are made of ranks.
     assert_eq!(computed("the run with a fixed number of pairs"), 2 * COMPUTED.len());
+    join_rounds(&sandbox);
+    agrees(&python, &sandbox, "the run with two blocks of a cell in a round");
+    shorten(&sandbox);
+    // Six signed ranks of two questions can tell nothing at 5 %.
+    assert_eq!(computed("the run of six pairs"), 0);
     sandbox.store_sweep();
     assert_eq!(computed("the sweep"), 0);
     queries_of_a_fleet(&python);
@@ -83,6 +88,39 @@ fn fix_pairs(sandbox: &Sandbox) {
     let mut header: Value = serde_json::from_str(first).expect("a header");
     header["plan"]["design"]["stop"] = json!({"kind": "pairs", "pairs": 20});
     sandbox.write("runs/7k2f9q/journal.jsonl", &format!("{header}\n{rest}"));
+}
+
+/// Makes one round of each two of the stored run, and of their blocks two of each cell.
+fn join_rounds(sandbox: &Sandbox) {
+    edit(sandbox, |line| {
+        if let Some(round) = line["round"].as_u64() {
+            line["round"] = json!(round.div_ceil(2));
+        }
+        true
+    });
+}
+
+/// Leaves six rounds of it.
+fn shorten(sandbox: &Sandbox) {
+    let mut kept = true;
+    edit(sandbox, |line| {
+        // The line of a block follows its trials.
+        kept = line["round"].as_u64().map_or(kept || line["line"] == "end", |round| round <= 6);
+        kept
+    });
+}
+
+/// Changes each line of the stored run, or takes it away.
+fn edit(sandbox: &Sandbox, mut keep: impl FnMut(&mut Value) -> bool) {
+    let text = sandbox.read("runs/7k2f9q/journal.jsonl");
+    let mut edited = String::new();
+    for line in text.lines() {
+        let mut line: Value = serde_json::from_str(line).expect("a line");
+        if keep(&mut line) {
+            edited.push_str(&format!("{line}\n"));
+        }
+    }
+    sandbox.write("runs/7k2f9q/journal.jsonl", &edited);
 }
 
 /// What the script says of the last result is what the program says of it.

@@ -26,7 +26,8 @@ BETS = np.array([0.25, 0.5, 0.75, 0.95])
 # What a rate is multiplied with, since nobody looks before the first few values.
 ALL_LOOKS, FIRST_LOOKS = 1.5, 2.7
 ALPHA = 0.05
-LESS_IS_BETTER = {"rtt", "connect", "first-byte", "loss", "loss-back", "ipdv", "pdv", "cpu"}
+# Of null blocks: error rates of a bias and of "agrees", and the power of "would have been seen".
+NULL_ALPHA, AGREES_ALPHA, NULL_POWER = 0.01, 0.05, 0.9
 
 
 def main(result_path, trials_path):
@@ -38,7 +39,7 @@ def main(result_path, trials_path):
     levels = {}
     for question in result["questions"]:
         levels.setdefault(group(question), []).append(question)
-    checked = Checked()
+    checked, every = Checked(), {}
     for questions in levels.values():
         combined = [combine(q, result, trials) for q in questions]
         pure = [c is not None and q["effect"] is not None for q, c in zip(questions, combined)]
@@ -48,6 +49,7 @@ def main(result_path, trials_path):
             if found is None or question["effect"] is None:
                 continue
             name = f"{question['cell']} {question['metric']}"
+            every[question["cell"], question["metric"]] = found["p_different"]
             for key, value in shown(question, found).items():
                 checked.figure(f"{name} {key}", question["effect"][key], value)
             beside, mean = question["mean"], found["mean"]
@@ -65,8 +67,20 @@ def main(result_path, trials_path):
                 checked.figure(f"{name} p_different_adjusted", told["p_different_adjusted"], p)
                 checked.figure(f"{name} p_same_adjusted", told["p_same_adjusted"], p_same)
                 checked.verdict(name, question["verdict"], rule(question, found, p, p_same))
+    p = [every.get((q["cell"], q["metric"])) for q in result["questions"]]
+    # Corrected over all questions of the run, where each of them is known here.
+    for question, value in zip(result["questions"], [] if None in p else holm(p)):
+        name = f"{question['cell']} {question['metric']} p_different_run"
+        checked.figure(name, question["diagnostics"]["p_different_run"], value)
     for found in result["sensitivity"]:
         sensitivity(found, result, trials, checked)
+    for question in result["questions"]:
+        agreement(question, result, trials, checked)
+        budget(question, result, checked)
+        predicted(question, checked)
+    for name in ("failures", "discards"):
+        for found in filter(None, (result[name], (result[name] or {}).get("exchanges"))):
+            counted(name, found, checked)
     for line in checked.off:
         print(line)
     print(f"{checked.figures} figures, largest deviation {checked.worst:.1e}")
@@ -110,19 +124,123 @@ def group(question):
     return question["metric"], question["protocol"]
 
 
-def effects(question, trials, wanted):
-    """The effect of each valid block: logarithm of the ratio, or difference."""
+def blocks(question, trials, wanted):
+    """Round and effect of each valid block: logarithm of the ratio, or difference."""
     column = f"values.{question['metric']}"
-    arms = {}
+    arms, rounds = {}, {}
     for trial in trials:
         used = trial["cell"] == question["cell"] and trial["block_valid"] == "true"
         if used and wanted(trial) and trial.get(column):
             key = trial["block"], trial["attempt"]
             arms.setdefault(key, {})[trial["arm"]] = float(trial[column])
-    pairs = [(arm["a"], arm["b"]) for arm in arms.values() if len(arm) == 2]
-    if question["effect"] and question["effect"]["kind"] == "ratio-1":
-        return np.array([math.log(b / a) for a, b in pairs])
-    return np.array([b - a for a, b in pairs])
+            rounds[key] = trial["round"]
+    ratio = question["effect"] and question["effect"]["kind"] == "ratio-1"
+    effect = lambda arm: math.log(arm["b"] / arm["a"]) if ratio else arm["b"] - arm["a"]
+    return [(rounds[key], effect(arm)) for key, arm in arms.items() if len(arm) == 2]
+
+
+def effects(question, trials, wanted):
+    """The effect of each valid block."""
+    return np.array([d for _, d in blocks(question, trials, wanted)])
+
+
+def pairs(question, trials):
+    """What the comparing blocks of each round say together: their mean."""
+    of_round = {}
+    for number, d in blocks(question, trials, is_compare):
+        of_round.setdefault(number, []).append(d)
+    return np.array([np.mean(d) for d in of_round.values()])
+
+
+def single(question, x):
+    """A figure as it is told, on the scale of the effects."""
+    return math.log1p(x) if question["effect"]["kind"] == "ratio-1" else x
+
+
+def told(question, x):
+    """The inverse."""
+    return math.expm1(x) if question["effect"]["kind"] == "ratio-1" else x
+
+
+def agreement(question, result, trials, checked):
+    """Each family against itself: means apart, noise together."""
+    own = [n for n in result["nulls"]
+           if (n["cell"], n["metric"]) == (question["cell"], question["metric"])]
+    if question["effect"] is None or not own:
+        return
+    names = {"v4": "null IPv4", "v6": "null IPv6"}
+    of = lambda n: effects(question, trials, lambda trial: trial["kind"] == names[n["family"]])
+    groups = [of(n) for n in own]
+    noisy = list(groups)
+    if sum(map(len, groups)) < NULLS_MIN:
+        # Too few by themselves: the first comparing block of each round says more of the noise.
+        first = {}
+        for number, d in blocks(question, trials, is_compare):
+            first.setdefault(number, d)
+        noisy += [np.array(list(first.values()))] if len(first) >= BLOCKS_MIN else []
+    freedom = sum(len(group) - 1 for group in noisy)
+    squares = sum(np.sum((group - group.mean()) ** 2) for group in noisy)
+    sd = math.sqrt(squares / freedom) if freedom else 0.0
+    alpha = NULL_ALPHA / len(own)
+    t = lambda tail: stats.t.ppf(1 - tail, freedom) if freedom else math.inf
+    for n, d in zip(own, groups):
+        name = f"{n['cell']} {n['metric']} {n['family']} null"
+        error = sd / math.sqrt(len(d))
+        strict, usual = ((t(a / 2) * error if freedom else math.inf)
+                         for a in (alpha, 2 * AGREES_ALPHA))
+        seen = (t(alpha / 2) + t(1 - NULL_POWER)) * error if freedom else math.inf
+        checked.figure(f"{name} estimate", n["estimate"], told(question, d.mean()))
+        checked.figure(f"{name} low", n["range"]["low"], told(question, d.mean() - strict))
+        checked.figure(f"{name} high", n["range"]["high"], told(question, d.mean() + strict))
+        checked.figure(f"{name} within", n["within"], told(question, abs(d.mean()) + usual))
+        checked.figure(f"{name} seen_from", n["seen_from"], told(question, seen))
+
+
+def counted(name, found, checked):
+    """What happens to one family more often: the exact sign test and the range of the share."""
+    a, b = found["more"]["a"], found["more"]["b"]
+    p = stats.binomtest(b, a + b).pvalue if a + b else 1.0
+    checked.figure(f"{name} p", found["p"], p)
+    low = stats.beta.ppf(0.025, b, a + 1) if b else 0.0
+    high = stats.beta.ppf(0.975, b + 1, a) if a else 1.0
+    checked.figure(f"{name} low", found["range"]["low"], low)
+    checked.figure(f"{name} high", found["range"]["high"], high)
+    worse = "inconclusive" if p > ALPHA else "worse" if b > a else "better"
+    checked.verdict(name, found["verdict"], worse)
+
+
+def budget(question, result, checked):
+    """What null blocks say of the instrument, and all known sources together."""
+    found = question["uncertainty"]
+    if not found:
+        return
+    name = f"{question['cell']} {question['metric']} uncertainty"
+    by = {part["source"]: part["standard"] for part in found["parts"]}
+    combined = math.sqrt(sum(standard**2 for standard in by.values()))
+    checked.figure(f"{name} combined", found["combined"], combined)
+    checked.figure(f"{name} expanded", found["expanded"], 2 * combined)
+    own = [n for n in result["nulls"]
+           if (n["cell"], n["metric"]) == (question["cell"], question["metric"])]
+    if own and "instrument" in by:
+        n = sum(null["blocks"] for null in own)
+        bias = sum(null["blocks"] * single(question, null["estimate"]) for null in own) / n
+        checked.figure(f"{name} instrument", by["instrument"],
+                       math.hypot(bias, own[0]["sd"] / math.sqrt(n)))
+
+
+def predicted(question, checked):
+    """What the prediction leaves, and what part of the effect it is."""
+    by, effect = question["predicted"], question["effect"]
+    if by is None or effect is None:
+        return
+    name = f"{question['cell']} {question['metric']}"
+    left = math.expm1(math.log1p(effect["estimate"]) - math.log1p(by))
+    checked.figure(f"{name} residual", question["residual"]["estimate"], left)
+    share, ends = question["predicted_share"], (effect["low"], effect["high"])
+    if share and None not in ends and -1.0 not in ends:
+        parts = sorted(math.log1p(by) / math.log1p(end) for end in ends)
+        for end, value in zip(("low", "high"), parts):
+            checked.figure(f"{name} share {end}", share[end], value)
 
 
 def sensitivity(found, result, trials, checked):
@@ -172,6 +290,7 @@ def sensitivity(found, result, trials, checked):
 
 CHOSEN = {
     "writes": "drawn.write_bytes",
+    "reads": "drawn.read_bytes",
     "first-segments": "drawn.write_bytes",
     "second-segments": "drawn.write_bytes",
     "client-processor": "ends.client.processor",
@@ -230,16 +349,15 @@ def nulls(question, result, trials):
 
 def combine(question, result, trials):
     """All blocks together; nothing where neighbours were merged, which is not done again here."""
-    d = effects(question, trials, is_compare)
-    told = question["diagnostics"]
-    if len(d) < 2 or told["merged"] > 1:
+    d = pairs(question, trials)
+    if len(d) < 2 or question["diagnostics"]["merged"] > 1:
         return None
     margin = margin_of(question)
-    levels = sum(group(other) == group(question) for other in result["questions"])
+    asked = sum(other["effect"] is not None for other in result["questions"])
     fixed = result["design"]["stop"]["kind"] == "pairs"
     together = question["effect"]["together"] if question["effect"] else 1
     ratio = question["effect"] and question["effect"]["kind"] == "ratio-1"
-    few = 2.0 ** (1 - len(d)) * levels > 0.05 if fixed else len(d) < SCORES_MIN
+    few = 2.0 ** (1 - len(d)) * asked > 0.05 if fixed else len(d) < SCORES_MIN
     by_mean = lambda looks: fixed_mean(d, margin) if fixed else sequence_mean(d, margin, looks)
     beside = None
     if not ratio:
@@ -467,7 +585,7 @@ def rule(question, found, p_different, p_same):
     margin = margin_of(question)
     inside = lambda of: -margin < of["i90"][0] and of["i90"][1] < margin
     excludes = lambda of: of["i95"][0] > 0 or of["i95"][1] < 0
-    better = (found["centre"] > 0) != (question["metric"] in LESS_IS_BETTER)
+    better = (found["centre"] > 0) != (question["better"] == "lower")
     mean = found["mean"]
     if inside(found) and p_same <= ALPHA:
         denied = mean and (abs(mean["centre"]) >= margin or (excludes(mean) and not inside(mean)))

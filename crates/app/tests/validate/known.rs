@@ -80,16 +80,16 @@ pub(crate) fn cases() -> Vec<Case> {
     }
     let percent = |x: f64| format!("{:+}", (x * 1000.0).round() / 10.0);
     for sign in [1.0, -1.0] {
-        for (size, runs) in [(0.005, 6), (0.01, 24), (0.02, 24), (0.05, 6)] {
+        for (size, runs) in [(0.005, 12), (0.01, 38), (0.02, 38), (0.05, 12)] {
             let name = format!("rate{}", percent(sign * size));
             cases.push(Case { row: "c", name, injected: Injected::Rate(sign * size), runs });
         }
-        for (size, runs) in [(0.005, 6), (0.01, 6), (0.02, 6), (0.03, 16), (0.05, 14)] {
+        for (size, runs) in [(0.005, 14), (0.01, 14), (0.02, 14), (0.03, 30), (0.05, 28)] {
             let name = format!("delay{}", percent(sign * size));
             cases.push(Case { row: "c", name, injected: Injected::Delay(sign * size), runs });
         }
     }
-    for (size, runs) in [(0.005, 12), (0.01, 24), (0.02, 12)] {
+    for (size, runs) in [(0.005, 50), (0.01, 100), (0.02, 50)] {
         let name = format!("brief{}", percent(size));
         cases.push(Case { row: "c", name, injected: Injected::Brief(size), runs });
     }
@@ -100,7 +100,7 @@ pub(crate) fn cases() -> Vec<Case> {
     for family in Family::BOTH {
         for size in [0.005, 0.01, 0.02, 0.05] {
             let name = format!("loss{}-{}", percent(size), short(family));
-            cases.push(Case { row: "c", name, injected: Injected::Loss(family, size), runs: 4 });
+            cases.push(Case { row: "c", name, injected: Injected::Loss(family, size), runs: 25 });
         }
     }
     for frames in [10, 50, 500] {
