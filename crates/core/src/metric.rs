@@ -125,6 +125,14 @@ impl Scale {
         }
     }
 
+    /// The same back: the value of which [`of_value`](Self::of_value) makes `x`.
+    pub fn value(self, x: f64) -> f64 {
+        match self {
+            Scale::Ratio => libm::exp(x),
+            Scale::Difference => x,
+        }
+    }
+
     /// The unit in which differences are shown, once they are multiplied by 100: per cent of the
     /// value, or percentage points.
     pub const fn unit(self) -> &'static str {

@@ -25,6 +25,9 @@ pub struct Estimate {
     pub null_blocks: u64,
     /// All of it.
     pub total: Cost,
+    /// Longest time, in ns. An adaptive plan may take all that it has: whole rounds need not fill
+    /// it, and what comes before them, as connecting and the tests of a lab, is a part of it too.
+    pub time_ns_most: f64,
 }
 
 /// What `plan` takes on such a path.
@@ -58,12 +61,17 @@ pub fn estimate(plan: &Plan, path: Path) -> Estimate {
     let sentinels = rounds.checked_div(design.sentinel_every).unwrap_or(0);
     let null_blocks = design.null_cells.iter().map(|&cell| null_blocks(design, cell, rounds)).sum();
     let parts = [first, round.times(f64::from(rounds)), nulls.times(f64::from(sentinels))];
+    let total: Cost = parts.into_iter().sum();
     Estimate {
         nulls,
         rounds,
         compare_blocks: u64::from(rounds) * cells.len() as u64,
         null_blocks,
-        total: parts.into_iter().sum(),
+        time_ns_most: match design.stop {
+            Stop::Pairs { .. } => total.time_ns,
+            Stop::Adaptive { time_ns_max, .. } => time_ns_max as f64,
+        },
+        total,
         cells,
     }
 }
@@ -163,6 +171,9 @@ mod tests {
         let found = estimate(&plan(Stop::Adaptive { time_ns_max, pairs_min: 8 }), Path::USUAL);
         assert!(found.total.time_ns <= time_ns_max as f64);
         assert!(found.total.time_ns > 0.9 * time_ns_max as f64, "{:?}", found.total);
+        assert_eq!(found.time_ns_most, time_ns_max as f64);
+        let counted = estimate(&plan(Stop::Pairs { pairs: 20 }), Path::USUAL);
+        assert_eq!(counted.time_ns_most, counted.total.time_ns);
         let none = estimate(&plan(Stop::Adaptive { time_ns_max: 1, pairs_min: 8 }), Path::USUAL);
         assert_eq!((none.rounds, none.compare_blocks), (0, 0));
     }

@@ -184,6 +184,9 @@ pub struct Drawn {
     /// Bytes of each of its writes, where the plan leaves them open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_bytes: Option<u32>,
+    /// Bytes that the ends of this program ask for in each read of a transfer, which no plan fixes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u32>,
     /// Number of the lab that it was measured in, counted from 1 over the whole run; none where the
     /// program that measures did not make the lab.
     #[serde(default, skip_serializing_if = "Option::is_none")]

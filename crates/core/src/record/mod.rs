@@ -185,8 +185,13 @@ mod tests {
         }
     }
 
-    const DRAWN: Drawn =
-        Drawn { seed: u64::MAX, order: TurnOrder::Ba, write_bytes: Some(50_001), lab: Some(2) };
+    const DRAWN: Drawn = Drawn {
+        seed: u64::MAX,
+        order: TurnOrder::Ba,
+        write_bytes: Some(50_001),
+        read_bytes: Some(200_003),
+        lab: Some(2),
+    };
 
     fn failed_attempt() -> FailedAttempt {
         FailedAttempt {

@@ -64,8 +64,10 @@ impl Attempt<'_> {
 
     /// What chance decided for it in the lab of that number.
     pub fn drawn(&self, lab: Option<u32>) -> Drawn {
-        let write_bytes = self.cell.workload.clone().draw(self.block.seed);
-        Drawn { seed: self.seed(), order: self.block.order, write_bytes, lab }
+        let (seed, workload) = (self.seed(), &self.cell.workload);
+        let write_bytes = workload.clone().draw(self.block.seed);
+        let read_bytes = workload.reads_bytes(seed);
+        Drawn { seed, order: self.block.order, write_bytes, read_bytes, lab }
     }
 }
 

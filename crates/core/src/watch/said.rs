@@ -6,7 +6,7 @@
 
 use super::log::{Answer, Errors, Fact, Noted, Outcome, Seen};
 use crate::family::{Family, PerFamily};
-use crate::metric::{Metric, Scale};
+use crate::metric::Metric;
 use crate::record::RunId;
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -242,10 +242,7 @@ impl Said {
     pub fn came(self, exit: Option<i32>, continued: bool) -> Came {
         let how = self.how(exit, continued);
         let seen = |((cell, metric), of): ((String, Metric), Sums)| {
-            let values = match metric.scale() {
-                Scale::Ratio => of.means().map(libm::exp),
-                Scale::Difference => of.means(),
-            };
+            let values = of.means().map(|mean| metric.scale().value(mean));
             Seen { cell, metric, blocks: of.blocks, values, errors: of.errors() }
         };
         let seen = self.sums.into_iter().map(seen).collect();

@@ -2,6 +2,9 @@
 //! once, that budgets and quiet hours hold, that no phase drifts, and that a watch which is killed
 //! goes on from its log.
 
+#[path = "../../tests/common/splitmix.rs"]
+mod splitmix;
+
 use super::check::check;
 use super::draft::{Draft, PathDraft, VERSION};
 use super::known::{Known, Past};
@@ -498,12 +501,7 @@ struct Chance(u64);
 impl Chance {
     /// A number below `n`.
     fn below(&mut self, n: u64) -> u64 {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
+        splitmix::next(&mut self.0) % n
     }
 }
 

@@ -19,7 +19,7 @@ pub enum Timing {
     #[default]
     Each,
     /// A whole turn, divided by its exchanges, as Raicu did: for clocks too coarse for one exchange
-    /// (docs/method.md section C.3).
+    /// (docs/method.md section B.9).
     Batch,
 }
 

@@ -146,6 +146,11 @@ pub trait Kind: Debug {
         None
     }
 
+    /// Bytes that a receiver asks for in each read where a task has this seed, if that is drawn.
+    fn reads_bytes(&self, _seed: u64) -> Option<u32> {
+        None
+    }
+
     /// Takes `part` of its usual time, where that leaves enough to be measured.
     fn shorten(&mut self, _part: f64) {}
 

@@ -299,19 +299,17 @@ impl Probe {
         words
     }
 
-    /// Time until the last packet of `arms` arms is given up, with the lead of the load, in ns.
-    pub fn arms_ns(&self, arms: u64) -> u64 {
+    /// Time until the last packet of both arms is given up, with the lead of the load, in ns.
+    pub fn both_arms_ns(&self) -> u64 {
         let lead_ns = self.load.as_ref().map_or(0, |load| load.lead_ns);
-        self.sending_ns()
-            .saturating_mul(arms)
-            .saturating_add(self.timeout_ns)
-            .saturating_add(lead_ns)
+        let sending_ns = self.sending_ns().saturating_mul(2);
+        sending_ns.saturating_add(self.timeout_ns).saturating_add(lead_ns)
     }
 
     /// The highest rate of all streams of its load each way, in bit/s, which leaves room for the
     /// probes; `None` is without limit.
     pub fn load_bps_most(&self, limits: &Limits) -> Option<u64> {
-        let held_bps = limits.held_bps(self.arms_ns(2))?;
+        let held_bps = limits.held_bps(self.both_arms_ns())?;
         Some(held_bps.saturating_sub(self.rate_bps()))
     }
 
@@ -393,7 +391,7 @@ impl Kind for Probe {
             !matches!(self.law, Law::Constant | Law::Periodic | Law::Poisson),
             "probes follow each other constantly, periodically or as a Poisson stream",
         )?;
-        let longest_ns = self.arms_ns(2);
+        let longest_ns = self.both_arms_ns();
         self.load.as_ref().map_or(Ok(()), |load| load.check(longest_ns))
     }
 
@@ -413,7 +411,7 @@ impl Kind for Probe {
 
     fn keep_to(&mut self, limits: &Limits, told: &mut dyn FnMut(String)) {
         let before = self.turns;
-        while self.turns > 1 && self.arms_ns(2) > limits.task_ns {
+        while self.turns > 1 && self.both_arms_ns() > limits.task_ns {
             self.turns = self.turns.div_ceil(2);
         }
         if self.turns < before {
@@ -485,7 +483,7 @@ impl Kind for Probe {
     }
 
     fn longest_ns(&self) -> Option<u64> {
-        Some(self.arms_ns(2))
+        Some(self.both_arms_ns())
     }
 
     fn notes_bytes(&self) -> u64 {

@@ -394,6 +394,10 @@ impl Kind for TcpBulk {
         Some(self.write_bytes)
     }
 
+    fn reads_bytes(&self, seed: u64) -> Option<u32> {
+        u32::try_from(Self::read_bytes(seed)).ok()
+    }
+
     fn shorten(&mut self, part: f64) {
         kind::shorten(&mut self.duration_ns, &mut self.warmup_ns, part);
     }

@@ -10,7 +10,7 @@ use crate::unit;
 use crate::wiremodel;
 use crate::workload::{Cell, Marking, Path, Transport, Workload};
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// Shortest trial.
@@ -43,7 +43,8 @@ pub(super) fn cells(draft: &Draft, place: Place, problems: &mut Problems) -> Vec
     let mut cells: Vec<Cell> = Vec::new();
     for (index, measure) in draft.measure.iter().chain(spare).enumerate() {
         let is_spare = index >= draft.measure.len();
-        if is_spare && yielded.iter().any(|metric| metric.name() == measure.metric) {
+        let yielded_already = |metric: &Metric| metric.name() == measure.metric;
+        if is_spare && (yielded.iter().any(yielded_already) || udp_bulk::ask(measure, &mut cells)) {
             continue;
         }
         let key = format!("measure[{index}]");
@@ -141,6 +142,10 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
         problems.one_of(format!("{key}.metric"), &measure.metric, &known);
         return Vec::new();
     };
+    if let Some(elsewhere) = elsewhere(metric) {
+        problems.add(format!("{key}.metric"), format!("{metric} {elsewhere}"));
+        return Vec::new();
+    }
     if probe::is_asked_for(metric, measure) {
         return probe::probes(key, measure, place, problems);
     }
@@ -182,6 +187,42 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
         }
     }
     found
+}
+
+/// Where a metric is measured that has no workload of its own between two hosts that run this
+/// program, and what to write there.
+fn elsewhere(metric: Metric) -> Option<String> {
+    match metric {
+        Metric::Cpu => {
+            let tell = "comes with transfers over TCP: also = [\"cpu\"] beside metric = \
+                        \"throughput\" in a plan";
+            Some(tell.to_string())
+        }
+        Metric::RttP50 | Metric::RttP90 | Metric::RttP99 => {
+            let tell = "comes with round trips: --tails, or also = [\"tails\"] beside metric = \
+                        \"rtt\" in a plan";
+            Some(tell.to_string())
+        }
+        Metric::Tls | Metric::Quic | Metric::Response | Metric::Lookup => {
+            Some(format!("comes with visits: v6gap probe HOST --measure {metric}"))
+        }
+        Metric::Throughput
+        | Metric::Capacity
+        | Metric::RateAtLoss
+        | Metric::PacketRate
+        | Metric::Rtt
+        | Metric::Ipdv
+        | Metric::Pdv
+        | Metric::FrameLateness
+        | Metric::Connect
+        | Metric::FirstByte
+        | Metric::ConnectRate
+        | Metric::Loss
+        | Metric::LossBack
+        | Metric::FrameLoss
+        | Metric::Reordering
+        | Metric::Duplication => None,
+    }
 }
 
 fn transports(

@@ -195,6 +195,33 @@ fn the_same_cell_twice_is_a_problem() {
     assert_eq!(keys(&twice), ["measure[1]"]);
 }
 
+/// What is asked for besides is asked of the transfer that is measured anyway; a file that measures
+/// it twice is told so.
+#[test]
+fn one_transfer_tells_all_that_is_asked_of_it() {
+    let mut wanted = draft(alloc::vec![measure("loss")]);
+    wanted.overall.spare = ["reordering", "duplication", "loss"].map(measure).into();
+    let plan = check(&wanted, 1).unwrap();
+    let metrics: Vec<&[Metric]> = plan.cells.iter().map(|cell| cell.workload.metrics()).collect();
+    let [throughput, loss] = [Metric::Throughput, Metric::Loss];
+    let all = [throughput, loss, Metric::Reordering, Metric::Duplication];
+    assert_eq!(metrics, [&all[..]]);
+    wanted = draft(alloc::vec![measure("loss"), measure("reordering")]);
+    assert_eq!(keys(&wanted), ["measure[1]"]);
+}
+
+#[test]
+fn what_comes_with_something_else_says_with_what() {
+    for (metric, with) in
+        [("cpu", "also = [\"cpu\"]"), ("rtt-p50", "\"tails\""), ("tls", "v6gap probe HOST")]
+    {
+        let problems = check(&draft(alloc::vec![measure(metric)]), 1).unwrap_err();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert_eq!(problems[0].key, "measure[0].metric");
+        assert!(problems[0].what.contains(with), "{problems:?}");
+    }
+}
+
 #[test]
 fn a_lab_becomes_a_world() {
     let mut with_lab = draft(alloc::vec![measure("throughput")]);

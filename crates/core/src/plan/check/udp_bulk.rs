@@ -8,7 +8,7 @@ use crate::metric::Metric;
 use crate::plan::defaults;
 use crate::plan::draft::Measure;
 use crate::unit;
-use crate::workload::{Asked, Direction, Echo, Frames, Kind, Law, Sizes, UdpBulk, Workload};
+use crate::workload::{Asked, Cell, Direction, Echo, Frames, Kind, Law, Sizes, UdpBulk, Workload};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -23,6 +23,24 @@ const UNEVEN_BYTES: core::ops::RangeInclusive<u32> = 1453..=1472;
 /// Whether a UDP bulk transfer yields the metric.
 pub(super) fn yields(metric: Metric) -> bool {
     metric == Metric::Throughput || metric == Metric::PacketRate || ALSO.contains(&metric)
+}
+
+/// Asks what a table wants to know of transfers over UDP that are measured already, if any are and
+/// they can tell it: they are not measured twice.
+pub(super) fn ask(measure: &Measure, cells: &mut [Cell]) -> bool {
+    let mut is_told = false;
+    for cell in cells {
+        let Workload::UdpBulk(bulk) = &mut cell.workload else { continue };
+        let Asked { reordering, duplication, .. } = &mut bulk.asked;
+        for (metric, asked) in
+            [(Metric::Reordering, reordering), (Metric::Duplication, duplication)]
+        {
+            if metric.name() == measure.metric {
+                (*asked, is_told) = (true, true);
+            }
+        }
+    }
+    is_told
 }
 
 /// Refuses keys that only UDP bulk transfers have; those over TCP count packets too.
