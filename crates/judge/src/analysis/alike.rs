@@ -11,6 +11,7 @@ use super::compare::set_up;
 use super::effect::{self, Setting};
 use super::summary::Summary;
 use super::{Analysis, Question, Range, Verdict, guard};
+use crate::reach::{self, level};
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -227,7 +228,7 @@ pub fn moments(q: &Question, of: Of, stop: &Stop, series: usize) -> Option<Momen
         (Scale::Ratio, None) => {
             let [low, high] = [effect.range95.low, effect.range95.high].map(libm::log1p);
             let n = effect.blocks / (q.diagnostics.merged.max(1) as usize);
-            let alpha = ALPHA / effect.together.max(1) as f64;
+            let alpha = level(reach::ALPHA, effect.together);
             of_range(libm::log1p(effect.estimate), (high - low) / 2.0, n, alpha)
         }
         (Scale::Ratio, Some(_)) => {
@@ -242,7 +243,7 @@ pub fn moments(q: &Question, of: Of, stop: &Stop, series: usize) -> Option<Momen
                 nulls: &[],
             };
             match effect::combine(&values, &setting) {
-                Some(c) => of_range(c.centre, c.i95.width() / 2.0, units.len(), ALPHA),
+                Some(c) => of_range(c.centre, c.i95.width() / 2.0, units.len(), reach::ALPHA),
                 None => Moments { mean: signed_rank::centre(units), ..plain },
             }
         }
@@ -252,10 +253,9 @@ pub fn moments(q: &Question, of: Of, stop: &Stop, series: usize) -> Option<Momen
 /// The values of the valid pairs that an estimate is made of.
 pub(super) fn values(q: &Question, of: Of) -> Vec<f64> {
     let valid = q.pairs.iter().filter(|pair| pair.valid);
-    let one = |pair: &super::Pair| match (of.arm(), q.metric.scale()) {
-        (None, _) => effect::of_block(q.metric, pair.values.a, pair.values.b),
-        (Some(arm), Scale::Ratio) => libm::log(*pair.values.get(arm)),
-        (Some(arm), Scale::Difference) => *pair.values.get(arm),
+    let one = |pair: &super::Pair| match of.arm() {
+        None => effect::of_block(q.metric, pair.values.a, pair.values.b),
+        Some(arm) => q.metric.scale().of_value(*pair.values.get(arm)),
     };
     valid.map(one).collect()
 }

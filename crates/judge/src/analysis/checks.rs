@@ -1,10 +1,11 @@
 //! The checks of a run: what must hold before its numbers mean anything.
 
 use super::collect::Collected;
+use super::conditions::{self, Lack};
 use super::steadiness::{Steadiness, Told};
 use super::translation::{self, Translated};
 use super::{
-    Check, CheckState, Discarded, NullResult, NullTold, Question, beside, conditions, held,
+    Check, CheckState, Discarded, NullResult, NullTold, Qualifier, Question, Verdict, beside, held,
     offloads, placement,
 };
 use super::{links, routes, windows, words};
@@ -339,6 +340,61 @@ fn unavailable(trials: &[&TrialRecord]) -> Vec<Check> {
     texts.sort();
     texts.dedup();
     texts.into_iter().map(|text| note("unavailable", text.clone())).collect()
+}
+
+/// Takes the verdict of a question that lacks something, or whose run failed a check; returns what
+/// is to be said of its conditions beside.
+pub(super) fn condition(
+    question: &mut Question,
+    nulls: &[NullResult],
+    discarded: &[Discarded],
+    valid: bool,
+) -> Option<Check> {
+    if !valid {
+        withdraw(question, "a check of the run failed".to_string());
+        return None;
+    }
+    if question.verdict == Verdict::None {
+        return None;
+    }
+    let text = match conditions::lack(nulls, discarded, question) {
+        Some(lack) => {
+            let why = lacking(lack);
+            let text = format!("{} has no verdict: {why}", question.label);
+            withdraw(question, why);
+            text
+        }
+        None => {
+            let (lost, all) = conditions::too_many_that_change_nothing(discarded, question)?;
+            let why = lacking(Lack::Blocks(lost, all));
+            format!("{} has the same answer with them: {why}", question.label)
+        }
+    };
+    Some(Check { id: "condition".to_string(), state: CheckState::Note, text })
+}
+
+/// What failed takes the place of the verdict; the numbers stay.
+pub(super) fn withdraw(question: &mut Question, why: String) {
+    question.verdict = Verdict::None;
+    question.qualifier = Qualifier::Plain;
+    question.pairs_to_settle = None;
+    question.out_of_reach = false;
+    question.sentence = format!("{} has no verdict: {why}.", question.label);
+    question.why_none = Some(why);
+    if let Some(prediction) = &mut question.prediction {
+        prediction.verdict = Verdict::None;
+        prediction.explained = None;
+    }
+}
+
+fn lacking(lack: Lack) -> String {
+    match lack {
+        Lack::Blocks(discarded, all) => format!("{discarded} of its {all} blocks were discarded"),
+        Lack::Null(metric, by) => {
+            let by = words::amount_of(metric, by);
+            format!("a family compared with itself differed by {by} here")
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,10 +2,9 @@
 //! and the others are answered all the same (docs/method.md section D.2).
 
 use super::collect::{Block, Collected};
-use super::{NullResult, Pair, Question};
+use super::{Discarded, NullResult, Question};
 use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-use v6gap_core::arm::PerArm;
+use v6gap_core::arm::{BlockKind, PerArm};
 use v6gap_core::metric::Metric;
 
 /// Share of what was asked that may be missing: more may be another thing than what is left.
@@ -24,29 +23,54 @@ pub(super) enum Lack {
     Null(Metric, f64),
 }
 
-/// What a question lacks, if anything.
-pub(super) fn lack(nulls: &[NullResult], question: &Question) -> Option<Lack> {
-    let (valid, closed): (Vec<&Pair>, Vec<&Pair>) = question.pairs.iter().partition(|p| p.valid);
-    let discarded = closed.iter().map(|pair| pair.block).collect::<BTreeSet<u32>>().len();
-    let all = discarded + valid.iter().map(|pair| pair.blocks as usize).sum::<usize>();
+/// How many blocks of a question were discarded, and of how many. A block may be discarded because
+/// it has no value, so that those of `closed` count and not the pairs that are left of them.
+fn closed(discarded: &[Discarded], question: &Question) -> (usize, usize) {
+    let compared = |d: &&Discarded| d.cell == question.cell && d.kind == BlockKind::Compare;
+    let numbers: BTreeSet<u32> = discarded.iter().filter(compared).map(|d| d.block).collect();
+    let valid = question.pairs.iter().filter(|pair| pair.valid).map(|pair| pair.blocks as usize);
+    (numbers.len(), numbers.len() + valid.sum::<usize>())
+}
+
+/// What a question lacks, if anything. Where it has the same answer with all of its blocks, no
+/// choice among them made that.
+pub(super) fn lack(
+    nulls: &[NullResult],
+    discarded: &[Discarded],
+    question: &Question,
+) -> Option<Lack> {
+    let (lost, all) = closed(discarded, question);
     let own = |n: &&NullResult| n.cell == question.cell && n.metric == question.metric;
     let failed = nulls.iter().filter(own).find(|null| !null.passed);
+    let same = question.diagnostics.same_with_discarded == Some(true);
     match failed {
-        _ if too_many(discarded, all) => Some(Lack::Blocks(discarded, all)),
+        _ if too_many(lost, all) && !same => Some(Lack::Blocks(lost, all)),
         Some(null) => Some(Lack::Null(null.metric, null.estimate)),
         None => None,
     }
 }
 
+/// How many blocks of a question were discarded, and of how many, where that is too many and yet
+/// changes nothing.
+pub(super) fn too_many_that_change_nothing(
+    discarded: &[Discarded],
+    question: &Question,
+) -> Option<(usize, usize)> {
+    let same = question.diagnostics.same_with_discarded == Some(true);
+    Some(closed(discarded, question)).filter(|(lost, all)| same && too_many(*lost, *all))
+}
+
+/// Whether a block was discarded for what no value of it can mend, whatever it is.
+pub(super) fn is_of_run(block: &Block<'_>) -> bool {
+    let PerArm { a, b } = block.trials;
+    let mut findings = a.findings.iter().chain(&b.findings);
+    findings.any(|finding| finding.fatal && OF_RUN.contains(&finding.gate.as_str()))
+}
+
 /// Whether so much was discarded that the whole run says nothing: in every cell too much, or too
 /// much for what holds for the run.
 pub(super) fn nothing_left(found: &Collected<'_>) -> bool {
-    let closed_for_all = |block: &&Block<'_>| {
-        let PerArm { a, b } = block.trials;
-        let mut findings = a.findings.iter().chain(&b.findings);
-        findings.any(|finding| finding.fatal && OF_RUN.contains(&finding.gate.as_str()))
-    };
-    let closed = found.blocks.iter().filter(|block| !block.valid).filter(closed_for_all);
+    let closed = found.blocks.iter().filter(|block| !block.valid && is_of_run(block));
     let (closed, _) = discarded(closed);
     let (_, all) = discarded(found.blocks.iter());
     let cells: BTreeSet<&str> = found.blocks.iter().map(Block::cell).collect();

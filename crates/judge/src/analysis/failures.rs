@@ -258,6 +258,7 @@ mod tests {
                             seed: 1,
                             order: TurnOrder::Ab,
                             write_bytes: None,
+                            read_bytes: None,
                             lab: None,
                         },
                     }));

@@ -26,7 +26,7 @@ mod held;
 pub mod joint;
 mod limited;
 mod links;
-mod nulls;
+pub(crate) mod nulls;
 pub(crate) mod offloads;
 pub mod path;
 mod placement;
@@ -64,7 +64,6 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use conditions::Lack;
 use serde::{Deserialize, Serialize};
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use v6gap_core::family::Family;
@@ -448,22 +447,13 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     checks.extend(limited::notes(found.run, &questions));
     let too_many = failures::too_many(&found);
     for question in &mut questions {
-        match conditions::lack(&nulls, question) {
-            _ if !valid => withdraw(question, "a check of the run failed".to_string()),
-            Some(lack) if question.verdict != Verdict::None => {
-                let why = lacking(lack);
-                let text = format!("{} has no verdict: {why}", question.label);
-                withdraw(question, why);
-                checks.push(Check { id: "condition".to_string(), state: CheckState::Note, text });
-            }
-            Some(_) | None => {
-                if let Some(arm) = too_many.get(question.cell.as_str())
-                    && question.why_none.is_none()
-                {
-                    let name = names.get(*arm);
-                    withdraw(question, format!("{name} failed too often to compare what is left"));
-                }
-            }
+        checks.extend(checks::condition(question, &nulls, &discarded, valid));
+        if let Some(arm) = too_many.get(question.cell.as_str())
+            && question.why_none.is_none()
+        {
+            let name = names.get(*arm);
+            let why = format!("{name} failed too often to compare what is left");
+            checks::withdraw(question, why);
         }
     }
     if valid {
@@ -509,30 +499,6 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
 /// If the lines are not the journal of one run.
 pub fn models(lines: &[Line]) -> Result<Vec<costmodel::Model>, AnalysisError> {
     Ok(costmodel::models(&collect::collect(lines)?))
-}
-
-/// What failed takes the place of the verdict; the numbers stay.
-fn withdraw(question: &mut Question, why: String) {
-    question.verdict = Verdict::None;
-    question.qualifier = Qualifier::Plain;
-    question.pairs_to_settle = None;
-    question.out_of_reach = false;
-    question.sentence = format!("{} has no verdict: {why}.", question.label);
-    question.why_none = Some(why);
-    if let Some(prediction) = &mut question.prediction {
-        prediction.verdict = Verdict::None;
-        prediction.explained = None;
-    }
-}
-
-fn lacking(lack: Lack) -> String {
-    match lack {
-        Lack::Blocks(discarded, all) => format!("{discarded} of its {all} blocks were discarded"),
-        Lack::Null(metric, by) => {
-            let by = words::amount_of(metric, by);
-            format!("a family compared with itself differed by {by} here")
-        }
-    }
 }
 
 /// A family that is translated on the way is not called by its name alone.

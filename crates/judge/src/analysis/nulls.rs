@@ -17,7 +17,7 @@ use v6gap_stats::{Interval, summary};
 
 /// Error rate of the null checks of a metric in a cell, both families together: low, since every
 /// check of a run can take the verdict away.
-const ALPHA: f64 = 0.01;
+pub(crate) const ALPHA: f64 = 0.01;
 
 /// Error rate of "a family agrees with itself within so much".
 const ALPHA_AGREES: f64 = 0.05;
@@ -132,13 +132,19 @@ fn judge_one(
 /// large enough to matter, a third of the margin, and is a doubt where it may be. A family agrees
 /// with itself where any bias beyond the margin is excluded (two one-sided tests; Schuirmann 1987).
 fn tell(mean: f64, strict: &Interval, usual: &Interval, margin: f64) -> NullTold {
-    let matters = margin / 3.0;
+    let matters = matters(margin);
     match !strict.contains(0.0) {
         true if libm::fabs(mean) > matters => NullTold::Biased,
         true if !usual.within(-matters, matters) => NullTold::Doubtful,
         _ if usual.within(-margin, margin) => NullTold::Agrees,
         _ => NullTold::NotShown,
     }
+}
+
+/// The bias that matters under a margin: so much in either family, in opposite directions, leaves
+/// a third of it.
+pub(crate) fn matters(margin: f64) -> f64 {
+    margin / 3.0
 }
 
 /// The effects of the first comparing block of each round. Where a cell has few null blocks since

@@ -3,13 +3,13 @@
 use super::collect::{Block, Collected};
 use super::diagnostics::{self, Diagnostics};
 use super::effect::{self, Combined};
-use super::joint::{self, Evidence};
+use super::joint::{self, Decided, Evidence};
 use super::predict;
 use super::tally::Tally;
 use super::verdict::{self, Adjusted, Ruling};
 use super::{
-    MeanBeside, Pair, Prediction, Question, Unseen, Verdict, explained, limited, nulls, places,
-    rounds, routes, translation, words,
+    MeanBeside, Pair, Prediction, Question, Unseen, Verdict, conditions, explained, limited, nulls,
+    places, rounds, routes, translation, words,
 };
 use crate::gate::{self, SHORT_BODY};
 use crate::reach;
@@ -93,8 +93,10 @@ fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
     for ((o, decided), evidence) in those.zip(decided).zip(&valid) {
         let blocks: Vec<&Block<'_>> = measured(o, |b| b.valid).map(|(block, _)| block).collect();
         let combined = decided.combined;
-        let all = with_discarded.next().and_then(|d| d.combined);
-        let more = all.filter(|all| combined.as_ref().is_none_or(|c| c.n < all.n));
+        let kept = with_discarded.next();
+        let same_with_discarded =
+            is_known_with_discarded(o).then(|| is_same(decided.ruling, kept.as_ref()));
+        let more = kept.and_then(|d| d.combined).filter(|_| closed(o).any(|b| has_value(o, b)));
         let found = diagnostics::diagnose(
             o.metric,
             &blocks,
@@ -109,11 +111,33 @@ fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
             p_same: combined.as_ref().map_or(1.0, |c| c.p_same),
             p_same_adjusted: decided.p.same,
             with_discarded: more.map(|all| all.shown(o.metric.scale())),
+            same_with_discarded,
             ..found
         };
         o.ruling = decided.ruling;
         o.combined = combined;
     }
+}
+
+/// Blocks that were discarded.
+fn closed<'a>(o: &'a Open<'_>) -> impl Iterator<Item = &'a Block<'a>> + 'a {
+    o.blocks.iter().copied().filter(|block| !block.valid)
+}
+
+fn has_value(o: &Open<'_>, block: &Block<'_>) -> bool {
+    block.values(o.metric).is_some()
+}
+
+/// Whether it can be told what a question would be with its discarded blocks.
+fn is_known_with_discarded(o: &Open<'_>) -> bool {
+    let known = |block: &Block<'_>| has_value(o, block) && !conditions::is_of_run(block);
+    closed(o).next().is_some() && closed(o).all(known)
+}
+
+/// Whether a question is ruled alike with its discarded blocks.
+fn is_same(ruling: Option<Ruling>, kept: Option<&Decided>) -> bool {
+    let of = |ruling: Ruling| (ruling.verdict, ruling.qualifier);
+    ruling.map(of) == kept.and_then(|kept| kept.ruling).map(of)
 }
 
 /// What the blocks that `counts` lets pass have measured.
@@ -220,9 +244,11 @@ fn unseen(o: &Open<'_>) -> Option<Unseen> {
     let events = events(o, |b| b.valid);
     let seen = events.a.0.saturating_add(events.b.0);
     (seen == 0 || combined.singly.is_some()).then(|| {
-        let trials = combined.n;
+        let trials = measured(o, |b| b.valid).count();
         let of = events.a.1.min(events.b.1);
-        let missed = |events| effect::missed(events, trials as u64, combined.together);
+        // The trials of a round follow each other, and look for a burst but once.
+        let rounds = combined.n as u64;
+        let missed = |events| effect::missed(events, rounds, combined.together);
         let in_bursts = events.map(missed);
         let singly = match combined.singly {
             Some(ranges) if seen > 0 => ranges.i95.high.max(-ranges.i95.low),
@@ -260,7 +286,8 @@ fn why_none(o: &Open<'_>, ruling: &Ruling, refused: Option<&str>) -> Option<Stri
     Some(match rounds::count(valid) {
         0 => "no valid pair".to_string(),
         n => without(o).filter(|_| n >= effect::BLOCKS_MIN).or(lacking(o)).unwrap_or_else(|| {
-            alloc::format!("only {n} valid pairs, at least {} are needed", effect::BLOCKS_MIN)
+            let few = words::counted(n, "valid pair");
+            alloc::format!("only {few}, at least {} are needed", effect::BLOCKS_MIN)
         }),
     })
 }
@@ -315,15 +342,10 @@ fn pairs(run: &RunHeader, o: &Open<'_>) -> Vec<Pair> {
 fn pair(run: &RunHeader, metric: Metric, blocks: &[(&Block<'_>, PerArm<f64>)]) -> Option<Pair> {
     let (block, values) = blocks.first()?;
     let [first, _] = block.order().arms();
+    let scale = metric.scale();
     let mean = |arm: Arm| {
-        let of = |scale: fn(f64) -> f64| {
-            let values: Vec<f64> = blocks.iter().map(|(_, v)| scale(*v.get(arm))).collect();
-            summary::mean(&values)
-        };
-        match metric.scale() {
-            Scale::Ratio => libm::exp(of(libm::log)),
-            Scale::Difference => of(|value| value),
-        }
+        let of_values = blocks.iter().map(|(_, v)| scale.of_value(*v.get(arm)));
+        scale.value(summary::mean(&of_values.collect::<Vec<f64>>()))
     };
     let like_first = blocks.iter().filter(|(b, _)| b.order() == block.order()).count();
     Some(Pair {
@@ -455,12 +477,27 @@ fn residual_p(residual: &Combined, margin: f64) -> Adjusted {
 #[cfg(test)]
 mod tests {
     use crate::analysis::analyse;
-    use crate::analysis::tests::{EVEN, run};
+    use crate::analysis::tests::{EVEN, plan, run, run_of};
     use crate::gate::SHORT_BODY;
+    use v6gap_core::arm::PerArm;
     use v6gap_core::family::Family;
     use v6gap_core::metric::Metric;
     use v6gap_core::plan::{check, draft, preset};
     use v6gap_core::record::{GateFinding, Line};
+
+    /// Two blocks of a round are two trials of either arm, and one look for bursts.
+    #[test]
+    fn trials_of_one_round_are_told_apart_and_look_for_bursts_together() {
+        let of = |count| {
+            let plan = plan(PerArm::FAMILIES, 1);
+            let found = analyse(&run_of(&plan, 8, &EVEN, count)).unwrap();
+            let loss = found.questions.iter().find(|q| q.metric == Metric::Loss).unwrap();
+            loss.unseen.unwrap()
+        };
+        let (one, two) = (of(1), of(2));
+        assert_eq!((one.trials, two.trials, two.of), (8, 16, 2 * one.of));
+        assert!(two.in_bursts < one.in_bursts, "{one:?} {two:?}");
+    }
 
     #[test]
     fn a_short_body_takes_the_rate_and_says_why() {

@@ -36,6 +36,8 @@ const PARTS: usize = 3;
 pub enum Choice {
     /// The size of writes, in bytes.
     Writes,
+    /// The size of reads, in bytes: where both ends are of this program, and so draw it.
+    Reads,
     /// What writes leave over when they are cut into whole segments of the first arm, as a share
     /// of a segment.
     FirstSegments,
@@ -111,8 +113,9 @@ pub(super) fn judge(found: &Collected<'_>) -> Vec<Sensitivity> {
         let counts =
             |b: &&Block<'_>| b.valid && b.kind() == BlockKind::Compare && b.cell() == cell.id;
         let blocks: Vec<&Block<'_>> = found.blocks.iter().filter(counts).collect();
+        let both_draw = found.run.session.seen().is_some();
         for &metric in cell.workload.metrics() {
-            all.extend(of_question(&cell.id, metric, &blocks));
+            all.extend(of_question(&cell.id, metric, &blocks, both_draw));
         }
     }
     let p: Vec<f64> = all.iter().map(|one| one.p).collect();
@@ -123,8 +126,14 @@ pub(super) fn judge(found: &Collected<'_>) -> Vec<Sensitivity> {
     all
 }
 
-fn of_question(cell: &str, metric: Metric, blocks: &[&Block<'_>]) -> Vec<Sensitivity> {
+fn of_question(
+    cell: &str,
+    metric: Metric,
+    blocks: &[&Block<'_>],
+    both_draw: bool,
+) -> Vec<Sensitivity> {
     let size = |block: &Block<'_>| Some(f64::from(block.drawn?.write_bytes?));
+    let reads = |block: &Block<'_>| Some(f64::from(block.drawn.filter(|_| both_draw)?.read_bytes?));
     let left_over = |arm: Arm| {
         let segment = segment(blocks, arm)?;
         let of = move |block: &Block<'_>| Some(size(block)? % f64::from(segment));
@@ -139,6 +148,7 @@ fn of_question(cell: &str, metric: Metric, blocks: &[&Block<'_>]) -> Vec<Sensiti
     let of_processor = |to: Choice, end: End| with(to, by_round(metric, blocks, end), None);
     [
         with(Choice::Writes, draws(metric, blocks, size), None),
+        with(Choice::Reads, draws(metric, blocks, reads), None),
         of_arm(Choice::FirstSegments, Arm::A),
         of_arm(Choice::SecondSegments, Arm::B),
         of_processor(Choice::ClientProcessor, |ends| Some(&ends.client)),
@@ -238,7 +248,7 @@ fn p(to: Choice, draws: &[Draw], of: fn(&Draw) -> f64) -> f64 {
     let chosen: Vec<f64> = draws.iter().map(|draw| draw.chosen).collect();
     let values: Vec<f64> = draws.iter().map(of).collect();
     match to {
-        Choice::Writes => {
+        Choice::Writes | Choice::Reads => {
             let rises = spearman(&chosen, &values).p;
             (2.0 * rises.min(bartels(&chosen, &values, false).p)).min(1.0)
         }
@@ -253,7 +263,7 @@ fn p(to: Choice, draws: &[Draw], of: fn(&Draw) -> f64) -> f64 {
 /// The parts of draws that are in the order of what was chosen.
 fn parts(to: Choice, metric: Metric, draws: &[Draw]) -> Vec<Part> {
     match to {
-        Choice::Writes | Choice::FirstSegments | Choice::SecondSegments => {
+        Choice::Writes | Choice::Reads | Choice::FirstSegments | Choice::SecondSegments => {
             let end = |number: usize| number * draws.len() / PARTS;
             (0..PARTS).map(|n| part(metric, &draws[end(n)..end(n + 1)])).collect()
         }

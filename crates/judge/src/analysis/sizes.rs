@@ -7,7 +7,7 @@ use super::compare::Of;
 use super::effect::{BLOCKS_MIN, Combined};
 use super::joint::{self, Evidence};
 use super::verdict::Ruling;
-use super::words::{amount_of, amount_within, most, range_in_words, span_in_words, tiny};
+use super::words::{amount_of, amount_within, decided_by, most, span_in_words, table_range, tiny};
 use super::{Effect, Qualifier, Question, Verdict, words};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -151,9 +151,11 @@ fn fill(said: &mut SizeEffect, metric: Metric) {
         return;
     };
     let ignored = amount_of(metric, said.margin);
-    let estimate = amount_within(metric, effect.estimate, &effect.range95);
-    let span = span_in_words(metric, &effect.range95);
-    said.range_text = range_in_words(metric, &effect.range95);
+    let (range, usual) = decided_by(said.verdict, said.margin, &effect);
+    let level = if usual { "" } else { ", 90 %" };
+    let estimate = amount_within(metric, effect.estimate, range);
+    let span = span_in_words(metric, range) + level;
+    said.range_text = table_range(metric, (range, usual));
     said.text = match said.verdict {
         Verdict::CannotTell => span.clone(),
         _ if effect.estimate == 0.0 => "no change".to_string(),
@@ -166,8 +168,8 @@ fn fill(said: &mut SizeEffect, metric: Metric) {
         }
         Verdict::Same => format!(
             "{about}: the size makes no difference that matters between {small} and {large}. If \
-             there is one it is at most {}; up to {ignored} was chosen to be ignored.",
-            most(metric, &effect.range95)
+             there is one it is at most {}{level}; up to {ignored} was chosen to be ignored.",
+            most(metric, range)
         ),
         Verdict::Better | Verdict::Worse if said.qualifier == Qualifier::Clear => {
             format!("{about}: {estimate} at {large} than at {small} ({span}).")
@@ -186,7 +188,7 @@ fn fill(said: &mut SizeEffect, metric: Metric) {
 mod tests {
     use super::super::tests::{EVEN, Truth, plan, run};
     use super::*;
-    use crate::analysis::analyse;
+    use crate::analysis::{Range, analyse};
     use v6gap_core::family::Family;
 
     fn bytes_of(cell: &Cell) -> Option<u64> {
@@ -234,6 +236,20 @@ mod tests {
             let said = " % slower at 8 MB than at 2 MB (";
             assert!(one.sentence.contains(said), "{}", one.sentence);
         }
+    }
+
+    /// The range that decided is told where the other one reaches beyond the margin.
+    #[test]
+    fn no_effect_of_the_size_is_told_with_a_range_within_the_margin() {
+        let mut one = found(|_, _| 1.0).remove(0);
+        let around = |half: f64| Range { low: -half, high: half };
+        let effect = one.effect.as_mut().unwrap();
+        effect.estimate = 0.001;
+        (effect.range95, effect.range90) = (around(0.025), around(0.015));
+        (one.verdict, one.qualifier) = (Verdict::Same, Qualifier::Plain);
+        fill(&mut one, Metric::Throughput);
+        assert_eq!(one.range_text, "90 %: −1.5 – +1.5 %");
+        assert!(one.sentence.contains("at most 1.5 %, 90 %; up to 2.0 %"), "{}", one.sentence);
     }
 
     #[test]

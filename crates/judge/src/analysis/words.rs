@@ -4,7 +4,7 @@
 
 mod ranges;
 
-pub use ranges::{amount_within, range_in_words, signed_ends, span_in_words};
+pub use ranges::{amount_within, is_open, range_in_words, signed_ends, span_in_words};
 pub(super) use ranges::{last_digit, most};
 
 use super::{Effect, Explained, Prediction, Qualifier, Question, Range, Unseen, Verdict};
@@ -216,19 +216,21 @@ fn range(question: &Question, effect: &Effect) -> String {
         let singly = rounded_up(unseen.singly);
         return format!("{}, {singly} singly", at_most(unseen.in_bursts));
     }
-    match decided_by(question, effect) {
-        (range, true) => range_in_words(question.metric, range),
-        (range, false) => format!("90 %: {}", range_in_words(question.metric, range)),
-    }
+    table_range(question.metric, decided_by(question.verdict, question.margin, effect))
 }
 
-/// The range that goes with the answer, and whether it is that of 95 %: "the same" is decided by
+/// A range as [`decided_by`] gives it, for a table.
+pub(super) fn table_range(metric: Metric, (range, usual): (&Range, bool)) -> String {
+    let said = range_in_words(metric, range);
+    if usual { said } else { format!("90 %: {said}") }
+}
+
+/// The range that goes with an answer, and whether it is that of 95 %: "the same" is decided by
 /// that of 90 %, which is told where the other one reaches beyond the margin.
-fn decided_by<'a>(question: &Question, effect: &'a Effect) -> (&'a Range, bool) {
-    let margin = question.margin;
+pub(super) fn decided_by(verdict: Verdict, margin: f64, effect: &Effect) -> (&Range, bool) {
     let least = if effect.scale == Scale::Ratio { -margin / (1.0 + margin) } else { -margin };
     let within = least <= effect.range95.low && effect.range95.high <= margin;
-    match question.verdict {
+    match verdict {
         Verdict::Same if !within => (&effect.range90, false),
         _ => (&effect.range95, true),
     }
@@ -251,7 +253,7 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
     let subject = &question.label;
     let over = &names.b;
     let metric = question.metric;
-    let (range, usual) = decided_by(question, effect);
+    let (range, usual) = decided_by(question.verdict, question.margin, effect);
     let level = if usual { "" } else { ", 90 %" };
     let span = alike(effect).unwrap_or_else(|| span_in_words(metric, range) + level);
     let found = amount_within(metric, effect.estimate, range);
@@ -500,6 +502,20 @@ mod tests {
         assert_eq!(range, "−1.3 – +0.5 %");
         let within = Range { low: 0.1072, high: 0.1131 };
         assert_eq!(amount_within(Metric::Rtt, 0.11, &within), "11.0 % longer");
+    }
+
+    #[test]
+    fn nothing_is_told_that_the_range_does_not_know() {
+        let range = Range { low: -0.008, high: 0.008 };
+        assert_eq!(amount_within(Metric::Rtt, 0.00009, &range), "< 0.1 % longer");
+        assert_eq!(amount_within(Metric::Rtt, -0.0004, &range), "< 0.1 % shorter");
+        assert_eq!(amount_within(Metric::Rtt, 0.0, &range), "0 % longer");
+        // Of two pairs that are nothing alike.
+        let open = Range { low: -1.0, high: 7.8e15 };
+        assert_eq!(range_in_words(Metric::Ipdv, &open), "unbounded");
+        assert_eq!(span_in_words(Metric::Ipdv, &open), "anything");
+        let far = Range { low: 90.0, high: 110.0 };
+        assert_eq!(range_in_words(Metric::Connect, &far), "9000 – 11000 %");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The noise floor: what pairs of a family with itself differ by, and what can be found above it.
 
 use super::{Finding, State};
-use crate::analysis::{Analysis, Question, Range, effect};
-use crate::planning;
+use crate::analysis::{Analysis, Question, Range, effect, nulls};
+use crate::{planning, reach};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,10 +13,6 @@ use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::Stop;
 use v6gap_core::unit::format_share;
 use v6gap_stats::{paired_t, summary};
-
-/// Error rate of the check that a family does not differ from itself, as for the null blocks of a
-/// run (docs/method.md section D.2).
-const ALPHA: f64 = 0.01;
 
 /// What the pairs of a family with itself showed for one metric of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -85,9 +81,10 @@ fn of_question(null: &Analysis, question: &Question) -> Option<Noise> {
     if effects.len() < 2 {
         return None;
     }
-    let shown = paired_t::t_interval(&effects, 0.05);
-    let strict = paired_t::t_interval(&effects, ALPHA);
-    let matters = effect::margin(metric, metric.margin_default()) / 3.0;
+    let shown = paired_t::t_interval(&effects, reach::ALPHA);
+    // As of the null blocks of a run (docs/method.md section D.2).
+    let strict = paired_t::t_interval(&effects, nulls::ALPHA);
+    let matters = nulls::matters(effect::margin(metric, metric.margin_default()));
     let off = !strict.interval.contains(0.0) && libm::fabs(strict.centre) > matters;
     let low_high = (libm::expm1(shown.interval.low), libm::expm1(shown.interval.high));
     Some(Noise {

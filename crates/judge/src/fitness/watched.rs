@@ -2,7 +2,7 @@
 //! it, and what the choice of processors does to a round trip.
 
 use super::{Finding, State, Told, write_told};
-use crate::gate::{STEAL_SHARE_MAX, STEAL_TICKS_S};
+use crate::gate::{OTHER_TRAFFIC_MAX, steal_max};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -33,9 +33,6 @@ pub const BUSY_MAX: f64 = 0.2;
 /// Other traffic up to this rate is no matter where nothing tells the rate of the line: 1 % of
 /// 100 Mbit/s.
 const TRAFFIC_BPS_MAX: f64 = 1e6;
-
-/// Share of a line that other traffic may take (docs/method.md section D.1, `other-traffic`).
-const TRAFFIC_SHARE_MAX: f64 = 0.01;
 
 /// Round trips that differ by more than this factor with the processors are a matter of placement.
 const PLACEMENT_FACTOR_MAX: f64 = 1.5;
@@ -205,8 +202,7 @@ fn busy(host: &Host, told: &Told<Busy>) -> Vec<Finding> {
     };
     let seen = format!("the hypervisor kept {} of the time", format_share(busy.steal));
     let steal = Finding::ok("steal", "Steal", host, seen);
-    let seconds = busy.span_ns as f64 / 1e9;
-    let steal = if busy.steal > STEAL_SHARE_MAX + STEAL_TICKS_S / seconds {
+    let steal = if busy.steal > steal_max(busy.span_ns as f64 / 1e9) {
         let effect = "trials with more than 1 % are discarded, and above a fifth of them there is \
                       no verdict: ask for processors of its own, or come back later";
         steal.but(State::Trouble, effect).try_this("vmstat 1")
@@ -233,7 +229,7 @@ fn traffic(host: &Host, told: &Told<Vec<Traffic>>) -> Finding {
     };
     let finding = Finding::ok(id, topic, host, seen);
     let much = |t: &&Traffic| {
-        let line = t.line_bps.map_or(TRAFFIC_BPS_MAX, |line| TRAFFIC_SHARE_MAX * line as f64);
+        let line = t.line_bps.map_or(TRAFFIC_BPS_MAX, |line| OTHER_TRAFFIC_MAX * line as f64);
         t.bps > line
     };
     match all.iter().find(much) {

@@ -17,10 +17,10 @@ use v6gap_core::world::{LinkModel, World};
 const CLOCK_STEP_NS: u64 = 10_000_000;
 
 /// More than this share of processor time taken by the hypervisor spoils a trial.
-pub(crate) const STEAL_SHARE_MAX: f64 = 0.01;
+const STEAL_SHARE_MAX: f64 = 0.01;
 
 /// The kernel counts stolen time in ticks of 10 ms; short trials may see two by rounding alone.
-pub(crate) const STEAL_TICKS_S: f64 = 0.03;
+const STEAL_TICKS_S: f64 = 0.03;
 
 /// Median lateness of the user-space link that is always borne, in ns: short round trips are still
 /// the model's.
@@ -111,12 +111,17 @@ fn clock(trial: &TrialRecord, who: &str, end: &EndReport, findings: &mut Vec<Gat
 fn steal(trial: &TrialRecord, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
     let seconds = (trial.duration_ns as f64 / 1e9).max(1e-3);
     if let Some(share) = end.steal_share
-        && share > STEAL_SHARE_MAX + STEAL_TICKS_S / seconds
+        && share > steal_max(seconds)
     {
         let percent = share * 100.0;
         let seen = format!("{who}: the hypervisor took {percent:.1} % of the processor time");
         findings.push(fatal("steal", seen));
     }
+}
+
+/// The share of its processor time beyond which a trial of so many seconds is spoilt.
+pub(crate) fn steal_max(seconds: f64) -> f64 {
+    STEAL_SHARE_MAX + STEAL_TICKS_S / seconds
 }
 
 /// A fragment that never came is the path's, whose loss is measured: the kernel gives the datagram

@@ -13,7 +13,8 @@ mod marking;
 mod path;
 mod traffic;
 
-pub(crate) use host::{STEAL_SHARE_MAX, STEAL_TICKS_S};
+pub(crate) use host::steal_max;
+pub(crate) use traffic::OTHER_TRAFFIC_MAX;
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -17,7 +17,7 @@ use v6gap_core::wiremodel::{self, ETHERNET_HEADER_BYTES, TCP_HEADER_BYTES};
 use v6gap_core::workload::{Cell, Transport};
 
 /// Other traffic above this share of the trial's own bytes spoils a rate.
-const OTHER_TRAFFIC_MAX: f64 = 0.01;
+pub(crate) const OTHER_TRAFFIC_MAX: f64 = 0.01;
 
 /// Other traffic of so many bytes is borne in any case.
 const OTHER_BYTES_MAX: f64 = 100_000.0;

@@ -2,12 +2,13 @@
 //! drawn, and whether the difference goes with it.
 
 use crate::support::{drive, end, noise};
+use std::collections::{BTreeMap, BTreeSet};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
-use v6gap_core::observation::{Measured, PerEnd, Received, Sent};
+use v6gap_core::observation::{Far, Measured, PerEnd, Received, Sent};
 use v6gap_core::plan::draft::{Levels, Measure};
 use v6gap_core::plan::{Stop, check, preset};
-use v6gap_core::record::{Line, RunHeader};
+use v6gap_core::record::{Line, RunHeader, Session};
 use v6gap_core::run::{Attempt, Observed};
 use v6gap_core::workload::{TcpBulk, Workload};
 use v6gap_judge::analysis::{Analysis, Anew, Choice, DrawnFact, Nuisance, Sensitivity, analyse};
@@ -89,7 +90,7 @@ fn the_record_has_what_was_drawn_and_the_analysis_says_so() {
     let (lines, analysis) = measured(&header(12, None, 7), ALIKE);
     let sizes = sizes(&lines);
     assert!(sizes.len() > 12 && sizes.iter().all(Option::is_some), "{sizes:?}");
-    let distinct: std::collections::BTreeSet<_> = sizes.iter().collect();
+    let distinct: BTreeSet<_> = sizes.iter().collect();
     assert_eq!(distinct.len(), sizes.len(), "each block has a size of its own");
     for what in [Nuisance::Ports, Nuisance::Writes, Nuisance::Order] {
         assert_eq!(anew(&analysis, what), Some(Anew::Block), "{what:?}");
@@ -229,6 +230,31 @@ fn where_the_line_sets_the_rate_nobody_looks() {
     assert!(count <= RUNS * SIZED.len() as u64 / 10, "{count} of {RUNS}");
     let (_, fixed) = measured(&header(PAIRS, Some("50 kB"), 1), GROWS);
     assert!(fixed.sensitivity.is_empty(), "there is no size to go with");
+}
+
+/// Ends of this program draw their reads; of a server of another kind that is not known.
+#[test]
+fn a_difference_that_goes_with_the_size_of_reads_is_found() {
+    let (mut lines, _) = measured(&header(24, Some("50 kB"), 7), ALIKE);
+    let reads = lines.iter().filter_map(|line| match line {
+        Line::Block(block) => Some((block.block, f64::from(block.drawn?.read_bytes?))),
+        _ => None,
+    });
+    let reads: BTreeMap<u32, f64> = reads.collect();
+    for line in &mut lines {
+        if let Line::Trial(trial) = line
+            && trial.arm == Arm::B
+        {
+            let by = 0.9 + 0.1 * (reads[&trial.block] / 131_072.0).log2();
+            trial.values.values_mut().for_each(|value| *value *= by);
+        }
+    }
+    assert!(analyse(&lines).unwrap().sensitivity.is_empty());
+    let Line::Run(run) = &mut lines[0] else { panic!("the run comes first") };
+    run.session = Far::Seen(Session { protocol: 1, control: Family::V6, limits: None });
+    let analysis = analyse(&lines).unwrap();
+    let found = of(&analysis, Choice::Reads).unwrap();
+    assert!(found.depends && found.draws == 24 && analysis.sensitivity.len() == 1, "{found:?}");
 }
 
 /// A round draws the processors of its workers.

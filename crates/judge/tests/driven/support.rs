@@ -1,5 +1,8 @@
 //! What all of these runs share: ends, noise, and how a run is driven.
 
+#[path = "../../../core/tests/common/splitmix.rs"]
+mod splitmix;
+
 use std::net::{IpAddr, SocketAddr};
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
@@ -24,12 +27,7 @@ pub fn end(family: Family, port: u16, measured: Measured) -> EndReport {
 /// The sum of four uniform parts, about normal, standard deviation 1.
 pub fn noise(seed: u64) -> f64 {
     let mut state = seed;
-    let mut uniform = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-    };
+    let mut uniform = || (splitmix::next(&mut state) >> 11) as f64 / (1_u64 << 53) as f64 - 0.5;
     (0..4).map(|_| uniform()).sum::<f64>() * 3_f64.sqrt()
 }
 

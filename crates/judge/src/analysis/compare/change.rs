@@ -9,6 +9,7 @@ use crate::analysis::effect::{self, BLOCKS_MIN, Combined};
 use crate::analysis::guard::{self, Guard};
 use crate::analysis::joint;
 use crate::analysis::verdict::{self, Adjusted, Ruling};
+use crate::analysis::words::counted;
 use crate::analysis::{Question, Verdict};
 use crate::reach::{ALPHA, ALPHA_SAME, level};
 use alloc::format;
@@ -150,8 +151,9 @@ fn row(o: &Open<'_>) -> Row {
 }
 
 fn failed((run, asked): (&Compared<'_>, &Option<&Question>)) -> bool {
-    let lacks = asked.is_some_and(|q| conditions::lack(&run.analysis.nulls, q).is_some());
-    !run.analysis.valid || lacks
+    let analysis = run.analysis;
+    let lack = |q: &Question| conditions::lack(&analysis.nulls, &analysis.discarded, q);
+    !analysis.valid || asked.is_some_and(|q| lack(q).is_some())
 }
 
 /// A change from the first run to `run`, if that asks the question. `series` is the number of
@@ -419,7 +421,8 @@ fn finish(o: &Open<'_>, pending: Pending, names: &PerArm<String>) -> Change {
     };
     let combined = combined.as_ref();
     let few = combined.filter(|c| c.n < BLOCKS_MIN).map(|c| {
-        format!("only {} valid pairs in one of the runs, at least {BLOCKS_MIN} are needed", c.n)
+        let few = counted(c.n, "valid pair");
+        format!("only {few} in one of the runs, at least {BLOCKS_MIN} are needed")
     });
     let mut change = Change {
         of: pending.of,

@@ -3,7 +3,7 @@
 use super::{Change, Of};
 use crate::analysis::alike::RUNS_MIN;
 use crate::analysis::words::{
-    amount_of, amount_within, counted, most, range_in_words, span_in_words, tiny,
+    amount_of, amount_within, counted, decided_by, most, span_in_words, table_range, tiny,
 };
 use crate::analysis::{Qualifier, Question, Verdict};
 use alloc::format;
@@ -27,14 +27,16 @@ pub(super) fn fill(
         change.sentence = unanswered;
         return;
     };
+    let (range, usual) = decided_by(change.verdict, margin, &effect);
+    let level = if usual { "" } else { ", 90 %" };
+    let estimate = amount_within(q.metric, effect.estimate, range);
+    let span = span_in_words(q.metric, range) + level;
     change.text = match change.verdict {
-        Verdict::CannotTell => span_in_words(q.metric, &effect.range95),
+        Verdict::CannotTell => span.clone(),
         _ if effect.estimate == 0.0 => "no change".to_string(),
-        _ => amount_within(q.metric, effect.estimate, &effect.range95),
+        _ => estimate.clone(),
     };
-    change.range_text = range_in_words(q.metric, &effect.range95);
-    let estimate = amount_within(q.metric, effect.estimate, &effect.range95);
-    let span = span_in_words(q.metric, &effect.range95);
+    change.range_text = table_range(q.metric, (range, usual));
     let ignored = amount_of(q.metric, margin);
     change.sentence = match change.verdict {
         Verdict::None => unanswered,
@@ -44,8 +46,8 @@ pub(super) fn fill(
         }
         Verdict::Same => format!(
             "{about}: no change that matters from A to {letter}. If there is one it is at most \
-             {}; up to {ignored} was chosen to be ignored.",
-            most(q.metric, &effect.range95)
+             {}{level}; up to {ignored} was chosen to be ignored.",
+            most(q.metric, range)
         ),
         Verdict::Better | Verdict::Worse if change.qualifier == Qualifier::Clear => {
             format!("{about}: {estimate} in {letter} than in A ({span}).")
@@ -80,4 +82,51 @@ pub(super) fn unknown_scatter_of_failures(of: Of) -> String {
 
 fn unknown(what: &str) -> String {
     format!("how much {what} from run to run is not known")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::tests::{EVEN, plan, run};
+    use crate::analysis::{Range, analyse};
+    use alloc::vec::Vec;
+
+    /// The range that decided is told where the other one reaches beyond the margin.
+    #[test]
+    fn no_change_is_told_with_a_range_within_the_margin() {
+        let analysis = analyse(&run(&plan(PerArm::FAMILIES, 1), 8, &EVEN)).unwrap();
+        let q = &analysis.questions[0];
+        let around = |half: f64| Range { low: -half, high: half };
+        let said = |widest: f64, qualifier| {
+            let mut effect = q.effect.clone().unwrap();
+            effect.estimate = 0.001;
+            (effect.range95, effect.range90) = (around(widest), around(0.015));
+            let mut change = Change {
+                of: Of::Difference,
+                effect: Some(effect),
+                verdict: Verdict::Same,
+                qualifier,
+                why_none: None,
+                p_different: 1.0,
+                p_different_adjusted: 1.0,
+                p_same: 0.0,
+                p_same_adjusted: 0.0,
+                runs_like: None,
+                caveats: Vec::new(),
+                text: String::new(),
+                range_text: String::new(),
+                sentence: String::new(),
+            };
+            fill(&mut change, q, 0.02, 'B', &analysis.arm_names);
+            change
+        };
+        let wide = said(0.025, Qualifier::Plain);
+        assert_eq!(wide.range_text, "90 %: −1.5 – +1.5 %");
+        assert!(wide.sentence.contains("at most 1.5 %, 90 %; up to 2.0 %"), "{}", wide.sentence);
+        let tiny = said(0.025, Qualifier::RealButTiny);
+        assert!(tiny.sentence.contains("slower, 90 %)"), "{}", tiny.sentence);
+        let usual = said(0.018, Qualifier::Plain);
+        assert_eq!(usual.range_text, "−1.8 – +1.8 %");
+        assert!(usual.sentence.contains("at most 1.8 %; up to 2.0 %"), "{}", usual.sentence);
+    }
 }

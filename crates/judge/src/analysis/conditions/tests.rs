@@ -2,10 +2,12 @@
 
 use super::super::tests::{EVEN, plan, run};
 use super::super::{Analysis, CheckState, Question, Verdict, analyse};
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::metric::Metric;
-use v6gap_core::record::{GateFinding, Line};
+use v6gap_core::record::{GateFinding, Line, TrialRecord};
 use v6gap_core::workload::Workload;
 
 /// Whether any of these questions has a verdict, and whether all others have.
@@ -81,6 +83,59 @@ fn attempts_of_one_block_count_once() {
     assert_eq!(question.why_none, None);
     let discards = analysis.discards.unwrap();
     assert_eq!((discards.alone, discards.both), (PerArm { a: 0, b: 0 }, 1));
+}
+
+/// A third of the blocks of one cell fails this gate, in trials that are changed so. Returns why
+/// the cell has no verdict, if it has none; all others have theirs.
+fn a_third(gate: &str, change: impl Fn(&mut TrialRecord)) -> (Option<String>, Analysis) {
+    let mut lines = run(&plan(PerArm::FAMILIES, 8), 20, &EVEN);
+    let mut closed = false;
+    for line in &mut lines {
+        match line {
+            Line::Trial(trial) => {
+                closed = trial.cell == "rtt-udp-64" && trial.round % 3 == 1;
+                if closed {
+                    change(trial);
+                    let (gate, seen) = (gate.into(), "it was seen".into());
+                    trial.findings.push(GateFinding { gate, fatal: true, seen });
+                }
+            }
+            Line::Block(block) => block.valid = !closed,
+            _ => {}
+        }
+    }
+    let analysis = analyse(&lines).unwrap();
+    let of = |q: &Question| q.cell == "rtt-udp-64";
+    let why = analysis.questions.iter().find(|q| of(q)).unwrap().why_none.clone();
+    assert_eq!(answered(&analysis, of), (why.is_none(), true));
+    (why, analysis)
+}
+
+const A_THIRD: &str = "7 of its 20 blocks were discarded";
+
+/// A trial in which nothing came back has no value, and its block is discarded like any other.
+#[test]
+fn discarded_blocks_without_a_value_count_as_well() {
+    let (why, _) = a_third("measured", |trial| trial.values.clear());
+    assert_eq!(why.as_deref(), Some(A_THIRD));
+}
+
+/// Where all blocks together say the same, no choice among them made the answer; where they do not,
+/// or where the values are of another family or time, it may have.
+#[test]
+fn discards_that_change_no_answer_take_none() {
+    let (why, analysis) = a_third("steal", |_| ());
+    assert_eq!(why, None);
+    let said = analysis.checks.iter().find(|check| check.id == "condition").unwrap();
+    let stands = format!(" has the same answer with them: {A_THIRD}");
+    assert!(said.text.ends_with(&stands), "{said:?}");
+    assert_eq!(said.state, CheckState::Note);
+    let slower = |trial: &mut TrialRecord| {
+        let by = if trial.arm == Arm::B { 3.0 } else { 1.0 };
+        trial.values.values_mut().for_each(|value| *value *= by);
+    };
+    assert_eq!(a_third("steal", slower).0.as_deref(), Some(A_THIRD));
+    assert_eq!(a_third("family-proved", |_| ()).0.as_deref(), Some(A_THIRD));
 }
 
 /// The blocks that have a value are no fair choice of all: an IPv6 that lost so much now and then

@@ -184,6 +184,22 @@ fn translation_is_named() {
     assert!(plain.suspects.is_empty() && plain.caveats.iter().all(|c| !c.contains("native")));
 }
 
+/// A server's socket on all addresses does not say at which one it was spoken to.
+#[test]
+fn an_unspecified_address_is_no_translated_one() {
+    let seen = |address: &str| {
+        question(ECHO, true, |t| {
+            if is_v6(t)
+                && let Some(ends) = &mut t.ends.server.seen_mut().unwrap().endpoints
+            {
+                ends.local = address.parse().unwrap();
+            }
+        })
+    };
+    assert!(seen("[::]:9").suspects.is_empty());
+    only(&seen("[2001:db8::5]:9"), "translation", "was seen as 2001:db8::5");
+}
+
 #[test]
 fn segments_sent_again_over_one_family_are_named() {
     let again = |of: fn(&TrialRecord) -> u64| {

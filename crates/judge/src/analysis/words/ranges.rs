@@ -60,7 +60,14 @@ pub(in crate::analysis) fn most(metric: Metric, range: &Range) -> String {
     format!("{end} {}", metric.scale().unit())
 }
 
-/// A difference with as many digits as its range has.
+/// Whether a range says nothing: it lacks an end, or reaches from none to more than a hundredfold.
+pub fn is_open(range: &Range) -> bool {
+    let ends = range.low.is_finite() && range.high.is_finite();
+    !ends || (range.low <= 0.0 && range.high > 100.0)
+}
+
+/// A difference with as many digits as its range has: one that is smaller than the last of them is
+/// told to be.
 pub fn amount_within(metric: Metric, x: f64, range: &Range) -> String {
     if !range.low.is_finite() || !range.high.is_finite() || range.low == range.high {
         return amount(metric, x);
@@ -68,9 +75,11 @@ pub fn amount_within(metric: Metric, x: f64, range: &Range) -> String {
     let words = directions(metric);
     let word = if x < 0.0 { words.less } else { words.more };
     let unit = metric.scale().unit();
-    let figure = format!("{:.*}", decimals(range), libm::fabs(x) * 100.0);
+    let places = decimals(range);
+    let figure = format!("{:.places$}", libm::fabs(x) * 100.0);
     match figure.trim_matches(['0', '.']).is_empty() {
-        true => amount(metric, x),
+        true if x == 0.0 => amount(metric, x),
+        true => format!("< {:.places$} {unit} {word}", libm::pow(10.0, -(places as f64))),
         false => format!("{figure} {unit} {word}"),
     }
 }
@@ -78,7 +87,7 @@ pub fn amount_within(metric: Metric, x: f64, range: &Range) -> String {
 /// A range that may hold both directions, as in "8 % longer to 4 % shorter".
 pub fn span_in_words(metric: Metric, range: &Range) -> String {
     let words = directions(metric);
-    if !range.low.is_finite() || !range.high.is_finite() {
+    if is_open(range) {
         return "anything".to_string();
     }
     let ([low, high], unit) = (ends(range), metric.scale().unit());
@@ -93,7 +102,7 @@ pub fn span_in_words(metric: Metric, range: &Range) -> String {
 
 /// A range for a table: figures without words where the direction is clear.
 pub fn range_in_words(metric: Metric, range: &Range) -> String {
-    if !range.low.is_finite() || !range.high.is_finite() {
+    if is_open(range) {
         return "unbounded".to_string();
     }
     let ([low, high], unit) = (ends(range), metric.scale().unit());
