@@ -37,7 +37,6 @@ pub mod tun;
 pub mod usage;
 pub mod worker;
 
-pub use entropy::random;
 pub use interrupter::Interrupter;
 
 /// What this platform or this host cannot give, and why.

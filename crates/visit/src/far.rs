@@ -333,9 +333,7 @@ impl Performer for Stranger {
 
 /// A number of a question, which nobody can guess.
 fn drawn() -> Result<u16, RunError> {
-    let mut id = [0; 2];
-    entropy::random(&mut id).map_err(RunError::Random)?;
-    Ok(u16::from_ne_bytes(id))
+    entropy::bytes().map(u16::from_ne_bytes).map_err(RunError::Random)
 }
 
 /// What of a visit is stored, of a download also how its body came.

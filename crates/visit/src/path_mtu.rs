@@ -5,7 +5,7 @@
 use std::io;
 use std::net::SocketAddr;
 use v6gap_core::family::Family;
-use v6gap_core::version_negotiation::{self, ID_BYTES, Ids};
+use v6gap_core::version_negotiation::{self, Ids};
 use v6gap_sys::socket::{Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, ErrorClass, Ping};
 use v6gap_sys::{clock, entropy};
 
@@ -48,9 +48,8 @@ impl Way {
 
     /// Echoes; `None` where this system or user may not send any.
     pub(crate) fn echoes(&self) -> Option<Sizes> {
-        let mut identifier = [0; 2];
-        entropy::random(&mut identifier).ok()?;
-        let opened = Ping::open(self.local(), self.remote, u16::from_ne_bytes(identifier));
+        let identifier = u16::from_ne_bytes(entropy::bytes().ok()?);
+        let opened = Ping::open(self.local(), self.remote, identifier);
         let ping = opened.ok()?.ok()?;
         ping.as_datagram().probe_path_mtu().ok()?;
         Some(Sizes::Echoes(ping))
@@ -101,10 +100,7 @@ impl Way {
     }
 
     fn question_passes(&self, socket: &Datagram, bytes: usize) -> Option<bool> {
-        let (mut to, mut from) = ([0; ID_BYTES], [0; ID_BYTES]);
-        entropy::random(&mut to).ok()?;
-        entropy::random(&mut from).ok()?;
-        let ids = Ids { to, from };
+        let ids = Ids { to: entropy::bytes().ok()?, from: entropy::bytes().ok()? };
         let mut packet = vec![0; bytes];
         version_negotiation::ask(&ids, &mut packet)?;
         socket.send(&packet).ok()?;

@@ -82,8 +82,7 @@ pub(crate) fn exchanges(
     arms: PerArm<Family>,
     context: &ClientContext,
 ) -> Result<Vec<(Arm, EndReport)>, RunError> {
-    let mut token = [0; 16];
-    entropy::random(&mut token).map_err(RunError::Random)?;
+    let token = entropy::bytes().map_err(RunError::Random)?;
     let task = Task {
         number,
         workload: Workload::Echo(echo.clone()),

@@ -349,7 +349,7 @@ pub fn follow(
             Header::encode_sequence(number, message);
             status::encode_sent(now_ns, message);
         }
-        datagram_bulk::put_batch(line.socket, batch, 0..count, watch, &mut blocked_ns)
+        datagram_bulk::put_batch(line.socket, batch, count, watch, &mut blocked_ns)
             .map_err(&broken)?;
         followed.sent.packets += count as u64;
         followed.sent.bytes += bytes;

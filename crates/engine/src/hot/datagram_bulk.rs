@@ -9,8 +9,7 @@ use super::capacity::Reporter;
 use super::pace::{Pace, Step};
 use super::sequence::{Arrival, Sequence};
 use super::series::Series;
-use super::{Broken, Cause, TICK_NS, Watch};
-use std::ops::Range;
+use super::{Broken, Cause, SLEEP_LATE_NS, TICK_NS, Watch};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use v6gap_core::arm::Arm;
@@ -22,8 +21,7 @@ use v6gap_core::workload::{FrameCount, UdpBulk};
 use v6gap_sys::socket::{Datagram, ErrorClass, ReceiveBatch, SendBatch};
 use v6gap_sys::{clock, cpu};
 
-/// Waits up to this long are spent yielding, because a sleep may end late by as much, in ns.
-const SLEEP_LATE_NS: u64 = 150_000;
+pub(crate) const RECEIVING: &str = "receiving datagrams";
 
 /// How often a message is repeated that has no answer.
 const TRIES_MAX: u32 = 6;
@@ -274,8 +272,7 @@ pub fn send(
             let number = sending.header.sequence.wrapping_add((sent.packets + slot as u64) as u32);
             Header::encode_sequence(number, batch.slot(slot));
         }
-        let refused =
-            put_batch(socket, batch, 0..count, watch, &mut blocked_ns).map_err(&broken)?;
+        let refused = put_batch(socket, batch, count, watch, &mut blocked_ns).map_err(&broken)?;
         done.offload_refused |= refused;
         done.sent.packets += count as u64;
         done.sent.bytes += bytes;
@@ -309,20 +306,20 @@ pub(super) fn gather(
     (count, bytes)
 }
 
-/// Hands the datagrams of these slots to the kernel, waiting for room. True if it refused to cut
-/// pieces and took them one by one. All of them are put in: that the other end has finished is for
-/// the caller to see, and a slow line has no room for long.
+/// Hands the datagrams of the first `count` slots to the kernel, waiting for room. True if it
+/// refused to cut pieces and took them one by one. All of them are put in: that the other end has
+/// finished is for the caller to see, and a slow line has no room for long.
 pub(super) fn put_batch(
     socket: &Datagram,
     batch: &mut SendBatch,
-    slots: Range<usize>,
+    count: usize,
     watch: &Watch<'_>,
     blocked_ns: &mut u64,
 ) -> Result<bool, Cause> {
-    let (mut next, mut quiet, mut refused) = (slots.start, None, false);
+    let (mut next, mut quiet, mut refused) = (0, None, false);
     let watch = watch.unfinished();
-    while next < slots.end {
-        match batch.send(socket, next..slots.end) {
+    while next < count {
+        match batch.send(socket, next..count) {
             Ok(taken) => {
                 next += taken;
                 quiet = None;
@@ -413,7 +410,7 @@ pub fn receive(
     replies: &mut Replies<'_>,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
-    let broken = Broken::at(arm, "receiving datagrams");
+    let broken = Broken::at(arm, RECEIVING);
     let socket = line.socket;
     let (mut until_ns, mut quiet) = (None, None);
     loop {

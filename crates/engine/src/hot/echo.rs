@@ -29,7 +29,7 @@ const TRIES_MAX: u32 = 8;
 /// Copies of the message that ends the block; over UDP one may be lost.
 const END_COPIES: u32 = 3;
 
-pub(super) const EXCHANGE: &str = "exchanging messages";
+pub(crate) const EXCHANGE: &str = "exchanging messages";
 
 /// Answers up to this length, in bytes, are compared with what they must be in less time than the
 /// clock takes to be read.

@@ -31,6 +31,10 @@ use v6gap_sys::{clock, cpu};
 /// Longest single wait in the kernel, in ns: the time it takes to notice an order to stop.
 pub const TICK_NS: u64 = 50_000_000;
 
+/// The last part of each wait for a time to send is spent awake, because a sleep may end late by as
+/// much, in ns.
+const SLEEP_LATE_NS: u64 = 150_000;
+
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// When a loop must stop although its own end has not come.

@@ -8,7 +8,7 @@ mod notes;
 
 pub use notes::{Back, ClientNotes, Sent, ServerNotes, There};
 
-use super::{Broken, Cause, TICK_NS, Watch};
+use super::{Broken, Cause, SLEEP_LATE_NS, TICK_NS, Watch};
 use notes::push;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::session::validation::{Handling, Validation};
@@ -18,10 +18,6 @@ use v6gap_core::workload::Wait;
 use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::{Arrived, Datagram, ErrorClass, wait_either};
 use v6gap_sys::{clock, cpu};
-
-/// The last part of each wait for a time to send is spent asking, because a sleep may end late by
-/// as much, in ns.
-const SLEEP_LATE_NS: u64 = 150_000;
 
 /// Packets that may be sent without pause after the sender was held up; what is due beyond that is
 /// left out and counted, because a longer burst would measure queues and not the path.
@@ -39,7 +35,7 @@ const DEPARTING: usize = 64;
 /// Stands for no place in the notes.
 const NO_PLACE: usize = usize::MAX;
 
-const PROBING: &str = "probing";
+pub(crate) const PROBING: &str = "probing";
 
 /// When a packet is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,9 +22,6 @@ use v6gap_core::wire::preamble::Data;
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, Listener, Stream, Waker};
 
-/// Most stray datagrams that are thrown away before a task; a flood must not hold it up.
-const STRAYS_MAX: u32 = 10_000;
-
 /// Longest time in which a task that waits does not look whether it was given up, in ns.
 const REST_STEP_NS: u64 = 20_000_000;
 
@@ -346,13 +343,11 @@ fn idle_of(known: &Mutex<Option<(u64, trial::Idle)>>, session: u64) -> trial::Id
 /// Empties the sockets of what came while no task ran, and sets them as tasks expect them:
 /// blocking, without a time limit.
 fn discard_strays(datagrams: &PerFamily<Option<Datagram>>) {
-    let mut bytes = [0; 1];
     for socket in [&datagrams.v4, &datagrams.v6].into_iter().flatten() {
         // As a worker left it that was ended.
         let _ = socket.keep_nothing(false);
-        let strays = 0..STRAYS_MAX;
         if socket.set_nonblocking(true).is_ok() {
-            strays.into_iter().take_while(|_| socket.recv_from(&mut bytes).is_ok()).for_each(drop);
+            trial::discard_strays(socket);
         }
         // If a mode cannot be set, the task itself meets the same socket and says so.
         let _ = socket.set_nonblocking(false);

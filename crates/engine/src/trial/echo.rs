@@ -404,8 +404,7 @@ fn service_proofs(
     };
     outcome.map_err(error)?;
     let proof = |arm: Arm| {
-        let operation = "exchanging messages";
-        let silent = Broken { arm, operation, cause: Cause::Finished };
+        let silent = Broken { arm, operation: hot::EXCHANGE, cause: Cause::Finished };
         let peer = peers.get(arm).ok_or_else(|| error(silent))?;
         datagram_proof(sockets.get(arm), peer)
             .map_err(TrialError::socket(family(task, arm), Some(peer)))

@@ -27,6 +27,7 @@ pub use idle::{Idle, idle, needs_idle, watch_once, with_idle};
 pub use kind::Kind;
 pub use sockets::stream_options;
 pub use tcp_bulk::add_sent;
+pub(crate) use validation::discard_strays;
 
 use crate::hot::{Broken, Cause};
 use std::io;

@@ -7,7 +7,7 @@ use v6gap_core::observation::{Held, Times};
 use v6gap_core::workload::{Echo, Timing};
 
 /// A single time is worth its digits only if the clock steps by at most this share of it
-/// (docs/method.md section C.3).
+/// (docs/method.md section B.9).
 const STEP_SHARE_MAX: f64 = 0.01;
 
 /// Summary of the exchanges of one arm, and a note if it is not what was asked: where the clock's
@@ -42,7 +42,7 @@ pub(super) fn held(tally: &Tally) -> Option<Held> {
 }
 
 /// One time for each turn without losses: that of the turn, divided by its exchanges. The mean of
-/// them is that of all their exchanges (docs/method.md section D.9).
+/// them is that of all their exchanges (docs/method.md section B.9).
 fn batches(tally: &Tally, echo: &Echo) -> Times {
     let exchanges = u64::from(echo.turn_exchanges.max(1));
     let (mut samples, mut ends) = (Vec::new(), Vec::new());

@@ -243,7 +243,7 @@ impl Half<'_> {
         hot::receive(of, self.line, &mut batch, &mut counted, &mut replies, &self.watch)
             .map_err(broken)?;
         if !counted.began {
-            let (operation, cause) = ("receiving datagrams", Cause::Finished);
+            let (operation, cause) = (hot::RECEIVING, Cause::Finished);
             return Err(broken(Broken { arm: self.arm, operation, cause }));
         }
         let dropped = match (dropped_before, socket.drops()) {

@@ -24,7 +24,7 @@ const ROOM_BYTES: usize = HEADER_BYTES + 1;
 /// Messages that are taken from one socket before others are looked at.
 const ROW_MAX: u32 = 64;
 
-/// Most messages of others that are taken off a socket that has just got its peer.
+/// Most stray datagrams that are thrown away at a time; a flood must not hold a task up.
 const STRAYS_MAX: u32 = 10_000;
 
 const WAITING: &str = "waiting for sources to prove themselves";
@@ -193,6 +193,12 @@ impl Drop for Unread<'_> {
     }
 }
 
+/// Throws away what came to a socket that does not block, before it is of the task.
+pub(crate) fn discard_strays(socket: &Datagram) {
+    let mut strays = 0..STRAYS_MAX;
+    while strays.next().is_some() && socket.recv(&mut [0; ROOM_BYTES]).is_ok() {}
+}
+
 /// The port of "discard" (RFC 863), from which no source of a task speaks.
 const DISCARD: u16 = 9;
 
@@ -351,7 +357,7 @@ impl<F: Fn(&Datagram) -> Result<(), SocketError>> Placed<'_, F> {
             let [at] = self.met[place][..] else { return Ok(()) };
             let socket = match service.at(at) {
                 Ok(Ok(socket)) => socket,
-                // What came to many, or through what makes other addresses its own.
+                // What came to many, or to an address that the system lets no socket have.
                 Err(error) if error.class() == ErrorClass::AddressUnavailable => return Ok(()),
                 Ok(Err(_)) => return Ok(()),
                 Err(error) => return Err((family, error)),
@@ -408,9 +414,7 @@ impl<F: Fn(&Datagram) -> Result<(), SocketError>> Accepting for Apart<F> {
             .map_err(|missing| TrialError::Unavailable { family, missing })?;
         socket.set_nonblocking(true).and_then(|()| (self.prepare)(&socket)).map_err(&failed)?;
         // Until it had its peer, the socket got whatever came to the port.
-        let mut buffer = [0; ROOM_BYTES];
-        let mut strays = 0..STRAYS_MAX;
-        while strays.next().is_some() && socket.recv(&mut buffer).is_ok() {}
+        discard_strays(&socket);
         // As good as lost on the way if it cannot be sent; it is asked for again.
         let _ = socket.send(&proved.answer);
         self.made.push(Served { arm, source, socket });
@@ -508,6 +512,39 @@ fn row<A: Accepting>(
 mod tests {
     use super::*;
     use v6gap_core::wire::datagram::Flags;
+
+    /// What goes wrong with the place of one family is that one's, whichever comes first.
+    #[test]
+    fn a_place_that_cannot_be_set_up_fails_of_its_own_family() {
+        if !Datagram::can_be_apart() {
+            return println!("not tested: sockets cannot share a port here");
+        }
+        let at = |ip| SocketAddr::new(ip, 0);
+        let [v4, v6] = Family::BOTH.map(|of| Datagram::bind(at(of.unspecified())).unwrap());
+        for failing in Family::BOTH {
+            // A peer that is of one family is refused by a socket of the other.
+            let peer = SocketAddr::new(failing.other().loopback(), DISCARD);
+            let mut placed = Placed {
+                family: Family::V4,
+                services: (&v4, Some(&v6)),
+                met: [vec![at(Family::V4.loopback())], Vec::new()],
+                prepare: |socket: &Datagram| socket.connect(peer),
+                made: [None, None],
+            };
+            let arrived = Arrived {
+                bytes: HEADER_BYTES,
+                source: at(Family::V6.loopback()),
+                local: Some(Family::V6.loopback()),
+                hop_limit: None,
+                traffic_class: None,
+                wall_ns: None,
+            };
+            let (service, answer) = (&v6, [0; HEADER_BYTES]);
+            let proved = Proved { service, arm: Arm::B, arrived: &arrived, last: true, answer };
+            let error = placed.accept(&proved).unwrap_err();
+            assert_eq!(error.family(), Some(failing), "{error}");
+        }
+    }
 
     /// A server may send as soon as it has answered; none of that is lost, however late it is read.
     #[test]

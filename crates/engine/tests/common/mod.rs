@@ -21,6 +21,7 @@ use v6gap_core::workload::{Echo, Transport, Wait, Workload};
 use v6gap_engine::trial::TrialError;
 use v6gap_engine::trial::client::{self, ClientContext};
 use v6gap_engine::trial::server::{self, DataFlows, Strangers};
+use v6gap_sys::entropy;
 use v6gap_sys::socket::{Datagram, Listener, Stream, StreamOptions, Waker};
 
 const MS: u64 = 1_000_000;
@@ -80,8 +81,12 @@ impl Service {
     }
 
     pub fn udp(&self, family: Family) -> SocketAddr {
-        let socket = self.datagrams.get(family).as_ref().expect("bound");
-        socket.local().expect("bound")
+        self.socket(family).local().expect("bound")
+    }
+
+    /// Its own socket for UDP, which nobody else may read while a task lasts.
+    pub fn socket(&self, family: Family) -> &Datagram {
+        self.datagrams.get(family).as_ref().expect("bound")
     }
 
     /// A client's context for tasks of that transport, with the addresses of this server.
@@ -195,9 +200,8 @@ pub fn trial(workload: Workload, family: Family) -> Task {
 
 /// A task of both arms.
 pub fn slice(workload: Workload, families: PerArm<Family>) -> Task {
-    let (mut seed, mut token) = ([0; 8], [0; 16]);
-    v6gap_sys::random(&mut seed).expect("the system has random bytes");
-    v6gap_sys::random(&mut token).expect("the system has random bytes");
+    let seed = entropy::bytes().expect("the system has random bytes");
+    let token = entropy::bytes().expect("the system has random bytes");
     Task {
         number: 1,
         workload,

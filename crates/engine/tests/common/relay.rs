@@ -24,19 +24,19 @@ pub enum Fate {
 pub type Rule = fn(u64) -> Fate;
 
 /// Whether a packet is one to which something may be done; all others pass.
-pub type IsData = fn(&[u8]) -> bool;
+type IsData<'a> = dyn Fn(&[u8]) -> bool + Sync + 'a;
 
 /// One direction.
-struct Way {
+struct Way<'a> {
     rule: Rule,
-    is_data: IsData,
+    is_data: &'a IsData<'a>,
     count: u64,
     swapped: Option<Vec<u8>>,
     held: Vec<(u64, Vec<u8>)>,
 }
 
-impl Way {
-    fn new(rule: Rule, is_data: IsData) -> Self {
+impl<'a> Way<'a> {
+    fn new(rule: Rule, is_data: &'a IsData<'a>) -> Self {
         Way { rule, is_data, count: 0, swapped: None, held: Vec::new() }
     }
 
@@ -81,7 +81,7 @@ fn relay(
     front: &Datagram,
     server: SocketAddr,
     rules: [Rule; 2],
-    is_data: IsData,
+    is_data: &IsData<'_>,
     over: &AtomicBool,
 ) {
     front.set_nonblocking(true).expect("a socket can");
@@ -136,7 +136,7 @@ impl Drop for Stop<'_> {
 pub fn through<T>(
     servers: PerFamily<SocketAddr>,
     rules: [Rule; 2],
-    is_data: IsData,
+    is_data: impl Fn(&[u8]) -> bool + Sync,
     work: impl FnOnce(PerFamily<SocketAddr>) -> T,
 ) -> T {
     let fronts =
@@ -146,6 +146,7 @@ pub fn through<T>(
     thread::scope(|scope| {
         for family in Family::BOTH {
             let (front, server, over) = (fronts.get(family), *servers.get(family), &over);
+            let is_data = &is_data;
             scope.spawn(move || relay(front, server, rules, is_data, over));
         }
         let _stop = Stop(&over);

@@ -16,4 +16,5 @@ mod relay;
 mod run;
 mod strangers;
 mod tcp_bulk;
+mod unread;
 mod validation;

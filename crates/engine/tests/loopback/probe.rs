@@ -1,18 +1,26 @@
 //! Probes over both families with real sockets on loopback, both halves in this process.
 
+use crate::common::proving::NOWHERE;
 use crate::common::{Service, assert_proved, slice, trial, values_of};
 use std::net::SocketAddr;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Measured, OneWay, Probed, Returned};
+use v6gap_core::session::access::Access;
+use v6gap_core::session::validation::Validation;
 use v6gap_core::workload::{
     Direction, Law, Load, LoadFamily, Probe, Transport, UdpLoad, Wait, Workload,
 };
+use v6gap_engine::hot::probe::{self as hot, Clock, Manner, ServerNotes};
+use v6gap_engine::hot::{Cause, Watch};
 use v6gap_engine::trial::TrialError;
 use v6gap_sys::socket::{Datagram, KernelTimes};
 
 const MS: u64 = 1_000_000;
+
+/// The port of "discard" (RFC 863), where nobody listens.
+const DISCARD: u16 = 9;
 
 fn probe() -> Probe {
     Probe { turns: 4, turn_packets: 25, interval_ns: MS / 2, ..Probe::default() }
@@ -127,6 +135,38 @@ fn the_next_task_finds_the_sockets_of_the_service_as_they_were() {
         let (client, server) = service.perform(&task, &service.context(Transport::Udp));
         client.unwrap();
         server.unwrap();
+    }
+}
+
+/// The server says on which arm's socket it failed, whichever of the two that is.
+#[test]
+fn the_socket_that_fails_is_named_by_its_arm() {
+    let manner =
+        Manner { tag: [7; 8], clock: Clock::Monotonic, interval_ns: MS, timeout_ns: 100 * MS };
+    for arm in Arm::BOTH {
+        let sockets = PerArm::FAMILIES.map(|family| {
+            let socket = Datagram::bind(SocketAddr::new(family.loopback(), 0)).unwrap();
+            socket.set_nonblocking(true).unwrap();
+            socket
+        });
+        let broken = sockets.get(arm);
+        // Nobody is there, and its peer's ICMP errors are told to a socket.
+        broken.connect(SocketAddr::new(broken.local().unwrap().ip(), DISCARD)).unwrap();
+        broken.send(b"anybody?").unwrap();
+        let room = PerArm { a: 1, b: 1 };
+        let mut valid = Validation::new(manner.tag, &[3; 16], &Access::Near, NOWHERE, room);
+        let (mut buffer, mut answer) = ([0; 65], [0; 64]);
+        let failed = hot::server(
+            &manner,
+            &mut valid,
+            (&sockets.a, Some(&sockets.b)),
+            (&mut buffer[..], &mut answer[..]),
+            &mut PerArm::from_fn(|_| ServerNotes::with_room(1)),
+            &Watch::silence(Wait::Block, 10_000 * MS),
+        );
+        let failed = failed.unwrap_err();
+        assert!(matches!(failed.cause, Cause::Io(_)), "{failed:?}");
+        assert_eq!(failed.arm, arm, "{failed:?}");
     }
 }
 

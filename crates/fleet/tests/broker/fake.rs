@@ -83,9 +83,7 @@ impl Fake {
 }
 
 fn random() -> u64 {
-    let mut bytes = [0; 8];
-    v6gap_sys::entropy::random(&mut bytes).unwrap();
-    u64::from_ne_bytes(bytes)
+    u64::from_ne_bytes(v6gap_sys::entropy::bytes().unwrap())
 }
 
 /// The journal of one run, unlike all others.

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use v6gap_core::family::PerFamily;
-use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::watch::Kind;
 use v6gap_core::watch::log::{Ended, Errors, Logged, Noted, Outcome, Seen};
 use v6gap_judge::analysis::Verdict;
@@ -72,17 +71,9 @@ fn seen(answer: &Answer) -> Option<Seen> {
         cell: answer.cell.clone(),
         metric: answer.metric,
         blocks: 1,
-        values: values.map(|value| unscaled(answer.metric, value)),
+        values: values.map(|value| answer.metric.scale().value(value)),
         errors: known.iter().all(|error| error.is_finite()).then_some(errors),
     })
-}
-
-/// From the scale of effects to SI units.
-fn unscaled(metric: Metric, value: f64) -> f64 {
-    match metric.scale() {
-        Scale::Ratio => value.exp(),
-        Scale::Difference => value,
-    }
 }
 
 /// Calls `look` now and again whenever another run may be found below `root` that is not older than
@@ -136,6 +127,7 @@ fn follow_every<E: From<StoreError>>(
 mod tests {
     use super::*;
     use std::fs;
+    use v6gap_core::metric::Metric;
     use v6gap_judge::analysis::summary::{SCHEMA, Summary};
 
     const HOUR_NS: u64 = 3_600_000_000_000;

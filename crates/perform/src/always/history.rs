@@ -4,7 +4,7 @@
 use super::BACK_NS;
 use std::collections::BTreeMap;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::metric::Metric;
 use v6gap_core::record::RunId;
 use v6gap_core::watch::log::{Answer, Ended, Logged, Seen};
 use v6gap_core::watch::{Kind, day_of};
@@ -138,7 +138,7 @@ impl<'a> Reading<'a> {
             cell,
             metric,
             visits: of.visits,
-            values: of.sums.map(|sum| mean(metric, sum, of.visits)),
+            values: of.sums.map(|sum| metric.scale().value(sum / f64::from(of.visits))),
             answer: of.answer,
         });
         History { visits, days: days.collect(), spells, silences, paths }
@@ -221,8 +221,8 @@ impl Found {
         let key = (day_of(ended.began_unix_ns), cell.clone(), *metric);
         let of = self.days.entry(key).or_default();
         of.visits += 1;
-        of.sums.v4 += scaled(*metric, values.v4);
-        of.sums.v6 += scaled(*metric, values.v6);
+        of.sums.v4 += metric.scale().of_value(values.v4);
+        of.sums.v6 += metric.scale().of_value(values.v6);
         let is_it = |answer: &&Answer| answer.cell == *cell && answer.metric == *metric;
         if let Some(answer) = ended.answers.iter().find(is_it) {
             of.answer = Some(answer.clone());
@@ -233,26 +233,8 @@ impl Found {
             kind: ended.kind,
             run: ended.run.clone(),
             seen: seen.clone(),
-            effect: match metric.scale() {
-                Scale::Ratio => difference.exp_m1(),
-                Scale::Difference => difference,
-            },
+            effect: metric.scale().shown(difference),
         });
-    }
-}
-
-fn scaled(metric: Metric, value: f64) -> f64 {
-    match metric.scale() {
-        Scale::Ratio => value.ln(),
-        Scale::Difference => value,
-    }
-}
-
-fn mean(metric: Metric, sum: f64, visits: u32) -> f64 {
-    let mean = sum / f64::from(visits);
-    match metric.scale() {
-        Scale::Ratio => mean.exp(),
-        Scale::Difference => mean,
     }
 }
 

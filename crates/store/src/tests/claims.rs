@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, UNIX_EPOCH};
 use v6gap_core::turn::{Claim, Measurement, Uses};
-use v6gap_sys::{lock, random};
+use v6gap_sys::{entropy, lock};
 
 /// The folder of claims, for a process that holds one until it is killed.
 const CHILD: &str = "V6GAP_TEST_CLAIMS";
@@ -119,8 +119,7 @@ fn a_claim_is_not_cleared_away_while_it_is_made() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..100 {
-                    let mut bits = [0; 8];
-                    random(&mut bits).unwrap();
+                    let bits = entropy::bytes().unwrap();
                     let shown = claims.show(&claim(u64::from_ne_bytes(bits))).unwrap();
                     let found = claims.found().unwrap();
                     assert!(found.iter().any(|found| found.seen.name == shown.name()));

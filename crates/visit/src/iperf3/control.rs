@@ -74,8 +74,7 @@ impl Control {
         remote: SocketAddr,
         silence_ns: u64,
     ) -> Result<Self, Iperf3Error> {
-        let mut random = [0; COOKIE_BYTES - 1];
-        entropy::random(&mut random)?;
+        let random: [u8; COOKIE_BYTES - 1] = entropy::bytes()?;
         let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
         let stream = Stream::connect(local, remote, &options, silence_ns)?;
         stream.set_write_timeout(Some(silence_ns))?;

@@ -201,7 +201,7 @@ pub(super) fn server(
     let report = |&(arm, socket): &(Arm, &Datagram)| {
         let notes = notes.get(arm);
         let family = family(task, arm);
-        let silent = Broken { arm, operation: "probing", cause: Cause::Finished };
+        let silent = Broken { arm, operation: hot::PROBING, cause: Cause::Finished };
         let peer = notes.peer.ok_or_else(|| TrialError::of(silent, family, None))?;
         let returned = Returned { load: loaded, ..figures::returned(probe, notes) };
         let arrived = figures::arrived(&returned.there);

@@ -8,10 +8,11 @@ use super::super::super::sockets::{Locals, datagram, datagram_waits, payload};
 use super::super::super::udp_bulk::{RECEIVE_BUFFER_BYTES, full_speed_rest_ns};
 use super::super::super::validation::{Basis, Served, Unproved, gather_apart, prove};
 use super::super::super::{TrialError, family as family_of};
-use super::{Processors, connections, way};
+use super::{MOVING, Processors, connections, no_thread, way};
 use crate::hot::datagram_bulk::{self as bulk, Counted, DatagramsSent, Line, Replies, Sending};
 use crate::hot::pace::{CATCH_UP_MAX, Pace};
 use crate::hot::{Broken, Cause, Watch};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -36,8 +37,6 @@ const LATE_NS_MAX: u64 = 3_000_000_000;
 
 /// How often it is looked whether all streams have ended, in ns.
 const LOOK_NS: u64 = 2_000_000;
-
-const MOVING: &str = "keeping the load up";
 
 /// What both ends know of a load beforehand.
 pub(super) struct Plan<'a> {
@@ -67,7 +66,7 @@ impl<'a> Plan<'a> {
         udp: UdpLoad,
         arm: Arm,
     ) -> Self {
-        let bulk = udp.stream(probe.arms_ns(2).saturating_add(LATE_NS_MAX));
+        let bulk = udp.stream(probe.both_arms_ns().saturating_add(LATE_NS_MAX));
         Plan { task, load, bulk, arm, family: load.family_beside(family_of(task, arm)) }
     }
 
@@ -188,9 +187,7 @@ impl Datagrams {
             let moved: Vec<_> = threads.into_iter().map(thread::ScopedJoinHandle::join).collect();
             Ok((outcome, span_ns, moved))
         })
-        .map_err(|error: std::io::Error| {
-            Broken::at(self.header.arm, "starting a thread for the load")(error.into())
-        })?;
+        .map_err(|error: io::Error| no_thread(self.header.arm, error))?;
         outcome?;
         self.summed(moved, span_ns, is_client)
     }

@@ -10,6 +10,7 @@ use super::super::server::DataFlows;
 use super::super::validation::Basis;
 use crate::hot::{Broken, Watch};
 use datagrams::Datagrams;
+use std::io;
 use streams::Streams;
 use v6gap_core::arm::Arm;
 use v6gap_core::observation::Loaded;
@@ -78,6 +79,14 @@ pub(super) fn beside(
         }
         Some(Kind::Datagrams(datagrams)) => datagrams.beside(watch, is_client, work).map(Some),
     }
+}
+
+/// In the middle of what a load ends too early.
+const MOVING: &str = "keeping the load up";
+
+/// No thread could be started for a stream of the load of `arm`.
+fn no_thread(arm: Arm, error: io::Error) -> Broken {
+    Broken::at(arm, "starting a thread for the load")(error.into())
 }
 
 /// Connections of a load, or sources of its datagrams.

@@ -6,8 +6,9 @@ use super::super::super::sockets::{
     Locals, accepted_options, introduced, payload, stream_options, stream_waits,
 };
 use super::super::super::{TrialError, family, flows};
-use super::{Processors, connections, way};
+use super::{MOVING, Processors, connections, no_thread, way};
 use crate::hot::{Broken, Cause, Watch, load as hot};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use v6gap_core::arm::Arm;
@@ -130,9 +131,7 @@ impl Streams {
             let moved: Vec<_> = threads.into_iter().map(thread::ScopedJoinHandle::join).collect();
             Ok((outcome, moved))
         })
-        .map_err(|error: std::io::Error| {
-            Broken::at(self.arm, "starting a thread for the load")(error.into())
-        })?;
+        .map_err(|error: io::Error| no_thread(self.arm, error))?;
         let span_ns = clock::now_ns() - start_ns;
         let mut loaded = Loaded { span_ns, ..Loaded::default() };
         for (moved, (stream, sends)) in moved.into_iter().zip(&self.ways) {
@@ -141,8 +140,7 @@ impl Streams {
                 Ok(bytes) => bytes,
                 Err((_, bytes)) if !is_client => bytes,
                 Err((cause, _)) => {
-                    let operation = "keeping the load up";
-                    return Err(Broken { arm: self.arm, operation, cause });
+                    return Err(Broken { arm: self.arm, operation: MOVING, cause });
                 }
             };
             let sum = if *sends { &mut loaded.sent_bytes } else { &mut loaded.received_bytes };
