@@ -44,7 +44,7 @@ pub fn spell_in_words(asked: &Asked, spell: &Spell, is_last: bool) -> [String; 7
         date(spell.from.unix_ns),
         if is_last { "now".to_owned() } else { date(spell.to.unix_ns) },
         spell.visits.to_string(),
-        words::signed_amount(asked.metric, natural(asked.metric, effect.mean)),
+        words::signed_amount(asked.metric, asked.metric.scale().shown(effect.mean)),
         if is_finite { words::signed(&range) } else { "–".to_owned() },
         told(asked, spell).marked(),
         spell.change.as_ref().map_or(String::new(), found),
@@ -53,7 +53,7 @@ pub fn spell_in_words(asked: &Asked, spell: &Spell, is_last: bool) -> [String; 7
 
 /// The answer of a spell.
 pub(crate) fn told(asked: &Asked, spell: &Spell) -> Told {
-    let within = spell.qualifier.within(natural(asked.metric, asked.margin));
+    let within = spell.qualifier.within(asked.metric.scale().shown(asked.margin));
     Told { metric: asked.metric, verdict: spell.verdict, within }
 }
 
@@ -71,7 +71,7 @@ fn visits_after(change: &Change) -> usize {
 /// since."
 fn headline(asked: &Asked, change: &Change) -> String {
     let step = &change.amounts.effect.step;
-    let in_words = |mean: f64| words::effect(asked.metric, natural(asked.metric, mean));
+    let in_words = |mean: f64| words::effect(asked.metric, asked.metric.scale().shown(mean));
     let (before, after) = (in_words(step.before.mean), in_words(step.after.mean));
     let (label, first) = (&asked.label, date(change.first.unix_ns));
     format!("{label}: over IPv6 {before} until {first} (UTC), {after} since.")
@@ -108,7 +108,7 @@ fn whose(metric: Metric, change: &Change) -> String {
 /// What a family is against before: a factor, or points.
 fn by(metric: Metric, by: f64) -> String {
     match metric.scale() {
-        Scale::Ratio => match by.exp() {
+        Scale::Ratio => match Scale::Ratio.value(by) {
             factor if (0.1..100.0).contains(&factor) => format!("{factor:.2}"),
             factor => significant(factor, 3),
         },
@@ -127,24 +127,8 @@ fn outage_in_words(path: &str, family: Family, outage: &Outage) -> String {
     }
 }
 
-/// A difference from the scale of effects to that of results: a relative one, or as it is.
-pub(crate) fn natural(metric: Metric, effect: f64) -> f64 {
-    match metric.scale() {
-        Scale::Ratio => effect.exp_m1(),
-        Scale::Difference => effect,
-    }
-}
-
 fn range(metric: Metric, low: f64, high: f64) -> Range {
-    Range { low: natural(metric, low), high: natural(metric, high) }
-}
-
-/// The value of a family, from the scale of effects to SI units.
-fn value(metric: Metric, mean: f64) -> f64 {
-    match metric.scale() {
-        Scale::Ratio => mean.exp(),
-        Scale::Difference => mean,
-    }
+    Range { low: metric.scale().shown(low), high: metric.scale().shown(high) }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a comparison of runs says, line by line, for every form alike: three lines for each
 //! question, the difference of the families first and then each family by itself.
 
+use crate::gates;
 use crate::number::{series, utc};
 use crate::studies::Rows;
 use crate::words;
@@ -97,7 +98,10 @@ pub(crate) fn margins(comparison: &Comparison) -> String {
     let mut parts: Vec<String> = Vec::new();
     for metric in Metric::ALL {
         if let Some(row) = comparison.rows.iter().find(|row| row.metric == metric) {
-            parts.push(format!("{} {}", metric.noun(), words::margin(metric, row.margin)));
+            let part = format!("{} {}", metric.noun(), words::margin(metric, row.margin));
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
         }
     }
     format!("Too small to matter: {}.", parts.join(", "))
@@ -159,9 +163,10 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     for (row, change) in comparison.changes() {
         let about = format!("{}, {}", row.label, change.of.subject(&comparison.arm_names));
         for note in change.why_none.iter().chain(&change.caveats) {
-            match notes.iter_mut().find(|(known, _)| known == note) {
+            let note = gates::in_words(note);
+            match notes.iter_mut().find(|(known, _)| *known == note) {
                 Some((_, labels)) => labels.push(about.clone()),
-                None => notes.push((note.clone(), vec![about.clone()])),
+                None => notes.push((note, vec![about.clone()])),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What a message costs, as rows of two families and their difference: the terms of the cost model
 //! with their ranges, and the sentences that say what they mean.
 
-use crate::{sentences, words};
+use crate::{number, sentences, words};
 use v6gap_core::arm::PerArm;
 use v6gap_core::unit::significant;
 use v6gap_judge::analysis::Analysis;
@@ -69,13 +69,14 @@ type Unit = (f64, &'static str);
 const TIMES: [Unit; 3] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms")];
 const RATES: [Unit; 3] = [(1e3, "kbit/s"), (1e6, "Mbit/s"), (1e9, "Gbit/s")];
 
-/// As in "98.4 (98.1 to 98.7)".
+/// As in "98.40 (98.14 to 98.66)".
 fn with_range(found: &Ranged, size: f64) -> String {
-    let shown = |x: f64| significant(x / size, 3).replace('-', "−");
-    if !found.low.is_finite() || !found.high.is_finite() {
-        return format!("{} (unbounded)", shown(found.estimate));
+    let Ranged { estimate, low, high } = *found;
+    if !low.is_finite() || !high.is_finite() {
+        return format!("{} (unbounded)", significant(estimate / size, 3).replace('-', "−"));
     }
-    format!("{} ({} to {})", shown(found.estimate), shown(found.low), shown(found.high))
+    let [middle, low, high] = number::ranged(estimate / size, low / size, high / size);
+    format!("{middle} ({low} to {high})")
 }
 
 #[cfg(test)]
@@ -85,7 +86,9 @@ mod tests {
     #[test]
     fn a_figure_stands_with_its_range() {
         let found = Ranged { estimate: -411.0, low: -1260.0, high: 512.0 };
-        assert_eq!(with_range(&found, 1e3), "−0.411 (−1.26 to 0.512)");
+        assert_eq!(with_range(&found, 1e3), "−0.4 (−1.3 to 0.6)");
+        let narrow = Ranged { estimate: 161_042.0, low: 160_831.0, high: 161_238.0 };
+        assert_eq!(with_range(&narrow, 1e3), "161.04 (160.83 to 161.24)");
         let open = Ranged { estimate: 80.04, low: f64::NEG_INFINITY, high: f64::INFINITY };
         assert_eq!(with_range(&open, 1.0), "80.0 (unbounded)");
     }

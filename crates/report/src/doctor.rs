@@ -1,6 +1,7 @@
 //! Whether hosts are fit for measuring, for a person.
 
 use crate::text::{Style, column, wrap};
+use crate::words;
 use v6gap_core::metric::Quantity;
 use v6gap_core::unit::{format_rate, format_span, significant};
 use v6gap_judge::fitness::noise::{Found, Noise};
@@ -17,6 +18,8 @@ const INDENT: usize = 23;
 pub struct Page<'a> {
     /// The far host as it was named, if there is one.
     pub target: Option<&'a str>,
+    /// The command that measures to it.
+    pub next: &'a str,
     /// What was seen of both.
     pub findings: &'a [Finding],
     /// The noise of each family and question; none if it was not measured.
@@ -39,8 +42,8 @@ pub fn page(found: &Page<'_>, style: &Style) -> String {
         of.into_iter().for_each(|finding| out.push_str(&in_words(finding, width)));
     }
     out.push_str(&floor(found));
-    if let (Some(target), true) = (found.target, fitness::is_fit(found.findings)) {
-        out.push_str(&format!("\nReady:  v6gap run {target}\n"));
+    if found.target.is_some() && fitness::is_fit(found.findings) {
+        out.push_str(&format!("\nReady:  {}\n", found.next));
     }
     out
 }
@@ -97,17 +100,17 @@ fn floor(found: &Page<'_>) -> String {
     let width = column(found.noises.iter().map(|noise| noise.label.as_str())).max(8);
     out.push_str(&format!(
         "{:width$}  {:6} {:>5}  {:>11}  {:>12}  {:>18}\n",
-        "", "family", "pairs", "value", "of one pair", "it differs by"
+        "", "family", "pairs", "value", "SD of a pair", "95 % range"
     ));
     for noise in found.noises {
-        let spread = format!("±{} %", significant(noise.sd.exp_m1() * 100.0, 2));
+        let spread = format!("{} %", significant(noise.sd.exp_m1() * 100.0, 2));
         out.push_str(&format!(
             "{:width$}  {:6} {:>5}  {:>11}  {spread:>12}  {:>18}\n",
             noise.label,
             noise.family.to_string(),
             noise.pairs,
             value(noise),
-            range(noise),
+            words::signed_percent(&noise.range),
         ));
     }
     out.push_str("\nSmallest difference that a run finds in four of five times\n");
@@ -136,11 +139,39 @@ fn value(noise: &Noise) -> String {
     }
 }
 
-/// The 95 % range of the family against itself.
-fn range(noise: &Noise) -> String {
-    let end = |x: f64| {
-        let sign = if x < 0.0 { "−" } else { "+" };
-        format!("{sign}{}", significant((x * 100.0).abs(), 2))
-    };
-    format!("{} to {} %", end(noise.range.low), end(noise.range.high))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::family::Family;
+    use v6gap_core::metric::Metric;
+    use v6gap_judge::analysis::Range;
+
+    /// A figure has its range, or says what it is.
+    #[test]
+    fn noise_is_told_by_name_and_with_a_range() {
+        let noise = |family, range| Noise {
+            family,
+            cell: "rtt-tcp-64".to_owned(),
+            label: "Round trip 64 B, TCP".to_owned(),
+            metric: Metric::Rtt,
+            pairs: 20,
+            discarded: 0,
+            value: Some(145e-6),
+            sd: 0.0049,
+            estimate: 0.0004,
+            range,
+            passed: true,
+        };
+        let noises = [
+            noise(Family::V4, Range { low: -0.00131, high: 0.00214 }),
+            noise(Family::V6, Range { low: -0.5, high: f64::INFINITY }),
+        ];
+        let found =
+            Page { target: None, next: "", findings: &[], noises: &noises, found: &[], runs: &[] };
+        let said = page(&found, &Style::default());
+        assert!(said.contains("SD of a pair          95 % range\n"), "{said}");
+        assert!(said.contains("145 µs        0.49 %    −0.14 to +0.22 %\n"), "{said}");
+        assert!(said.contains("0.49 %           unbounded\n"), "{said}");
+        assert!(!said.contains('±'), "{said}");
+    }
 }

@@ -38,7 +38,10 @@ mod tests {
             found: [None; 3],
         };
         let line = answer_in_words(&answer);
-        assert_eq!(line, ["rtt-tcp-64 rtt", "▼ worse", "+8.9 %", "−0.20 to +∞"]);
+        assert_eq!(line, ["rtt-tcp-64 rtt", "▼ worse", "+8.9 %", "unbounded"]);
+        // As wide as to say nothing.
+        answer.effect = Some([0.089, -0.6, 4e5].map(Some));
+        assert_eq!(answer_in_words(&answer)[3], "unbounded");
         // What is there and too small to matter is not the same.
         (answer.verdict, answer.within) = (Verdict::Same, Some(0.05));
         answer.effect = Some([0.007, 0.0069, 0.0071].map(Some));

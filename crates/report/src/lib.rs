@@ -6,6 +6,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 
+mod again;
 mod archived;
 mod beside;
 pub mod changes;
@@ -16,6 +17,7 @@ mod csv;
 pub mod doctor;
 pub mod figure;
 pub mod fleet;
+mod gates;
 pub mod grafana;
 mod history;
 pub mod html;
@@ -35,6 +37,7 @@ mod resources;
 mod rows;
 mod searches;
 mod sentences;
+mod set_up;
 mod sheet;
 mod sockets;
 pub mod stream;

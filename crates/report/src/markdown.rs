@@ -9,11 +9,8 @@ use v6gap_judge::analysis::Analysis;
 
 /// The headline, the table of questions (GitHub flavour) and the lines below it.
 pub fn markdown(analysis: &Analysis) -> String {
-    let (client, server) = words::hosts(analysis);
-    let path = words::path(analysis).map(|p| format!(", {p}")).unwrap_or_default();
     let mut out = format!("**{}**\n\n", escape(sentences::headline(analysis)));
-    let context = format!("{client} to {server}{path}. {}.", words::pairs_in(analysis));
-    out.push_str(&escape(&context));
+    out.push_str(&escape(words::context(analysis)));
     if let Some(stopped) = &analysis.stopped {
         out.push_str(&format!(" {}", escape(words::sentence(stopped))));
     }
@@ -61,18 +58,21 @@ pub fn markdown(analysis: &Analysis) -> String {
 
 fn table(analysis: &Analysis, out: &mut String) {
     let names = &analysis.arm_names;
-    let heads = ["", &names.a, &names.b, "unit", &words::over(analysis), "95 % range", "verdict"];
+    let over = words::over(analysis);
+    let heads = ["", &names.a, &names.b, "unit", "difference", &over, "95 % range", "verdict"];
     let heads = heads.map(escape);
     out.push_str(&format!("| {} |\n", heads.join(" | ")));
-    out.push_str("| :--- | ---: | ---: | :--- | :--- | :--- | :--- |\n");
+    out.push_str("| :--- | ---: | ---: | :--- | ---: | :--- | :--- | :--- |\n");
     for q in &analysis.questions {
         let values = shown(q);
         let reason = q.why_none.as_deref().filter(|_| q.effect.is_none());
         let verdict = words::marked_answer(q);
         let text = reason.unwrap_or(&q.text);
-        let cells = [&q.label, &values.a, &values.b, &values.unit, text, &q.range_text, &verdict]
-            .map(escape);
-        out.push_str(&format!("| {} |\n", cells.join(" | ")));
+        let difference = words::absolute_effect(q).unwrap_or_default();
+        let values = [&values.a, &values.b, &values.unit, &difference].map(escape);
+        let answer = [text, &q.range_text, &verdict].map(escape);
+        let (values, answer) = (values.join(" | "), answer.join(" | "));
+        out.push_str(&format!("| {} | {values} | {answer} |\n", escape(&q.label)));
     }
 }
 

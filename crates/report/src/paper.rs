@@ -89,7 +89,7 @@ fn base64(bytes: &[u8]) -> String {
 pub fn caption(figure: &Figure, runs: &[&Analysis]) -> String {
     let of = |analysis: &&Analysis| {
         let (client, server) = words::hosts(analysis);
-        let path = words::path(analysis).map(|p| format!(", {p}")).unwrap_or_default();
+        let path = words::and_path(analysis);
         let names = &analysis.arm_names;
         let (date, _) = utc(analysis.run.started_unix_ns);
         format!(

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use v6gap_core::record::{BlockRecord, Line, TrialRecord};
+use v6gap_core::record::{BlockRecord, Drawn, Line, TrialRecord};
 
 /// Columns that every trial has, which stand first and in this order.
 pub(crate) const FIRST: [&str; 12] = [
@@ -66,8 +66,10 @@ pub(crate) fn row(trial: &TrialRecord, block: Option<&BlockRecord>) -> Row {
     row.insert("kind".to_owned(), trial.kind.to_string().into());
     if let Some(block) = block {
         row.insert("block_valid".to_owned(), block.valid.into());
-        let write_bytes = block.drawn.and_then(|drawn| drawn.write_bytes);
-        row.extend(write_bytes.map(|bytes| ("drawn.write_bytes".to_owned(), bytes.into())));
+        let of = |bytes: fn(Drawn) -> Option<u32>| block.drawn.and_then(bytes);
+        let (writes, reads) = (of(|drawn| drawn.write_bytes), of(|drawn| drawn.read_bytes));
+        row.extend(writes.map(|bytes| ("drawn.write_bytes".to_owned(), bytes.into())));
+        row.extend(reads.map(|bytes| ("drawn.read_bytes".to_owned(), bytes.into())));
     }
     row
 }

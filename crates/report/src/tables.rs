@@ -22,12 +22,13 @@ pub fn latex(analysis: &Analysis) -> String {
 fn result(analysis: &Analysis) -> Sheet {
     let names = &analysis.arm_names;
     let (client, server) = words::hosts(analysis);
-    let path = words::path(analysis).map(|p| format!(", {p}")).unwrap_or_default();
+    let path = words::and_path(analysis);
     let heads = [
         "",
         &names.a,
         &names.b,
         "Unit",
+        "Difference",
         &words::capital(&words::over(analysis)),
         "95 % range",
         "Verdict",
@@ -46,6 +47,7 @@ fn result(analysis: &Analysis) -> Sheet {
             values.a,
             values.b,
             values.unit,
+            words::absolute_effect(q).unwrap_or_default(),
             text,
             q.range_text.clone(),
             verdict,
@@ -66,7 +68,7 @@ fn result(analysis: &Analysis) -> Sheet {
         ),
         name: name("v6gap", [analysis.run.id.as_str()].into_iter()),
         heads,
-        numbers: vec![false, true, true, false, false, false, false],
+        numbers: vec![false, true, true, false, true, false, false, false],
         groups: analysis.questions.iter().map(row).collect(),
         notes,
     }
@@ -176,7 +178,7 @@ fn set_up(comparison: &Comparison) -> Sheet {
         caption: "What one run had and another had not.".to_owned(),
         numbers: vec![false; heads.len()],
         heads,
-        groups: vec![comparison.set_up.iter().map(row).collect()],
+        groups: vec![crate::set_up::told(comparison).iter().map(row).collect()],
         ..Sheet::default()
     }
 }

@@ -1,7 +1,8 @@
 //! The words of every form, in one place, so that terminal, page and export say the same.
 
+use crate::again::going_on;
 use crate::number::unit;
-use crate::{topology, workload};
+use crate::{gates, topology, workload};
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::observation::Far;
@@ -15,8 +16,8 @@ use v6gap_core::world::{LaidTunnel, World};
 use v6gap_judge::analysis::compare::{Change, Row, Standing};
 use v6gap_judge::analysis::sizes::SizeEffect;
 use v6gap_judge::analysis::words::{
-    amount, amount_within, counted, figure, more_pairs, out_of_reach, range_in_words, signed_ends,
-    span_in_words,
+    amount, amount_within, counted, figure, is_open, more_pairs, out_of_reach, range_in_words,
+    signed_ends, span_in_words,
 };
 use v6gap_judge::analysis::{Analysis, Prediction, Question, Range, Suspect, Verdict};
 use v6gap_judge::matrix::{Cell, Matrix};
@@ -165,13 +166,18 @@ pub(crate) fn sign(effect: f64) -> String {
     }
 }
 
-/// Both ends of a range with their signs: "−0.5 to +0.2".
+/// Both ends of a range with their signs: "−0.5 to +0.2"; one that says nothing is unbounded.
 pub(crate) fn signed(range: &Range) -> String {
-    let [low, high] = match range.low.is_finite() && range.high.is_finite() {
-        true => signed_ends(range),
-        false => [range.low, range.high].map(sign),
-    };
+    if is_open(range) {
+        return "unbounded".to_owned();
+    }
+    let [low, high] = signed_ends(range);
     format!("{low} to {high}")
+}
+
+/// The same with its unit: "−0.5 to +0.2 %".
+pub(crate) fn signed_percent(range: &Range) -> String {
+    if is_open(range) { signed(range) } else { format!("{} %", signed(range)) }
 }
 
 /// By how much the second arm is better; negative if it is worse.
@@ -236,6 +242,17 @@ pub(crate) fn path(analysis: &Analysis) -> Option<String> {
     Some(format!("lab link “{model}”, {rate}, {routers}{tunnels}{translation}{emulated}"))
 }
 
+/// [`path`] as one more part of a sentence; nothing if the plan made none.
+pub(crate) fn and_path(analysis: &Analysis) -> String {
+    path(analysis).map(|path| format!(", {path}")).unwrap_or_default()
+}
+
+/// "lab-a to lab-b, lab link “wire”, no rate limit, no router. 30 pairs in 62 s."
+pub(crate) fn context(analysis: &Analysis) -> String {
+    let (client, server) = hosts(analysis);
+    format!("{client} to {server}{}. {}.", and_path(analysis), pairs_in(analysis))
+}
+
 /// What is translated on the measured path: "IPv6 translated (nat64) at router".
 fn translation(world: &World) -> Option<String> {
     let mut found = Family::BOTH.into_iter().filter_map(|family| world.translated(family));
@@ -260,9 +277,10 @@ pub(crate) fn caveats(analysis: &Analysis) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     for q in questions {
         for caveat in q.caveats.iter().chain(&mean_beside(q)) {
+            let told = gates::in_words(caveat);
             let text = match of_all(caveat) {
-                true => caveat.clone(),
-                false => format!("{}: {caveat}", q.label),
+                true => told,
+                false => format!("{}: {told}", q.label),
             };
             if !said.contains(&text) {
                 said.push(text);
@@ -325,7 +343,11 @@ pub(crate) fn margins(analysis: &Analysis) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     for metric in Metric::ALL {
         if let Some(q) = analysis.questions.iter().find(|q| q.metric == metric) {
-            parts.push(format!("{} {}", metric.noun(), margin(metric, q.margin)));
+            let part = format!("{} {}", metric.noun(), margin(metric, q.margin));
+            // Two metrics may have one name.
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
         }
     }
     (!parts.is_empty()).then(|| format!("Too small to matter: {} (--margin).", parts.join(", ")))
@@ -360,6 +382,13 @@ pub(crate) fn absolute(question: &Question, relative: f64) -> Option<String> {
     let unit = unit(question.metric, &[difference]);
     let sign = if difference < 0.0 { "−" } else { "+" };
     Some(format!("{sign}{} {}", significant(difference.abs() / unit.size, 2), unit.symbol))
+}
+
+/// What the values of a question differ by, by its estimate: "+7.1 µs"; `None` without a ratio, and
+/// where not even the direction can be told.
+pub(crate) fn absolute_effect(question: &Question) -> Option<String> {
+    let told = question.verdict != Verdict::CannotTell;
+    absolute(question, question.effect.as_ref().filter(|_| told)?.estimate)
 }
 
 /// A pair's predicted effect with direction, or nothing.
@@ -398,6 +427,12 @@ pub(crate) fn suspects(analysis: &Analysis) -> Vec<String> {
     all.into_iter().map(say).collect()
 }
 
+/// A range by what it is: bounds, pairs that are all alike and a range of 90 % say so themselves.
+pub(crate) fn named_range(range: &str) -> String {
+    let says_itself = ["at most", "alike", "90 %"].iter().any(|own| range.starts_with(own));
+    if says_itself { range.to_owned() } else { format!("95 % range {range}") }
+}
+
 /// Adds the full stop that a sentence may lack.
 pub(crate) fn sentence(text: &str) -> String {
     let text = text.trim();
@@ -427,7 +462,8 @@ pub(crate) fn with_discarded(analysis: &Analysis) -> Vec<String> {
 }
 
 /// What would settle each open question: how many more pairs, with the time that those take at the
-/// pace of this run, or that no such run would.
+/// pace of this run and the command that measures them where there is one, or that no such run
+/// would.
 pub(crate) fn to_settle(analysis: &Analysis) -> Vec<String> {
     let open = |q: &'_ &Question| q.verdict == Verdict::CannotTell;
     let questions = analysis.questions.iter().filter(open);
@@ -439,8 +475,13 @@ pub(crate) fn to_settle(analysis: &Analysis) -> Vec<String> {
         let pair_ns = analysis.span_ns as f64 / analysis.rounds.max(1) as f64;
         let time_ns = pair_ns * f64::from(pairs);
         let step_ns = if time_ns < LONG_NS { 1e9 } else { 60e9 };
-        let time = format_span((time_ns / step_ns).ceil() * step_ns);
-        Some(format!("{}: about {} ({time}) would settle it.", q.label, more_pairs(pairs)))
+        let time_ns = (time_ns / step_ns).ceil() * step_ns;
+        let (more, time) = (more_pairs(pairs), format_span(time_ns));
+        let end = match going_on(&analysis.run, time_ns) {
+            Some(command) => format!(": {command}"),
+            None => ".".to_owned(),
+        };
+        Some(format!("{}: about {more} ({time}) would settle it{end}", q.label))
     };
     questions.filter_map(more).collect()
 }
@@ -489,10 +530,21 @@ pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
+
 /// Change, range and verdict in one cell: "2.6 % shorter (2.1 – 3.0 %), better".
 pub(crate) fn in_one(row: &Row, change: Option<&Change>) -> String {
+    told_in_one(row, change, Told::word)
+}
+
+/// The same with the shape of the verdict before its word, where it cannot pass for a part of the
+/// figure: "< 0.1 % longer (−0.8 – +0.8 %), = same".
+pub(crate) fn marked_in_one(row: &Row, change: Option<&Change>) -> String {
+    told_in_one(row, change, Told::marked)
+}
+
+fn told_in_one(row: &Row, change: Option<&Change>, verdict: fn(Told) -> String) -> String {
     let Some(change) = change else { return "–".to_owned() };
-    let word = Told::change(row, change).word();
+    let word = verdict(Told::change(row, change));
     match change.verdict {
         Verdict::None if change.effect.is_none() => word,
         Verdict::CannotTell => format!("{}, {word}", change.text),

@@ -31,6 +31,14 @@ pub(crate) fn of(workload: &Workload) -> &dyn Words {
     }
 }
 
+/// Where a stream of datagrams comes from, if it is not the client.
+fn from(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Send => "",
+        Direction::Receive | Direction::Both => " from the server",
+    }
+}
+
 impl Words for TcpBulk {
     fn short(&self) -> String {
         let way = match self.direction {
@@ -151,12 +159,9 @@ impl Words for UdpBulk {
                 format!("{} to {most} in steps of {}", bytes(least_bytes), bytes(step_bytes))
             }
         };
-        let way = match self.direction {
-            Direction::Send => "",
-            Direction::Receive | Direction::Both => "from the server ",
-        };
         let mut text = format!(
-            "sends datagrams of {sizes} {way}{law} for {}, without the first {}",
+            "sends datagrams of {sizes}{} {law} for {}, without the first {}",
+            from(self.direction),
             span(self.duration_ns),
             span(self.warmup_ns),
         );
@@ -303,14 +308,11 @@ impl Words for Capacity {
     }
 
     fn long(&self) -> String {
-        let way = match self.direction {
-            Direction::Send => "",
-            Direction::Receive | Direction::Both => " from the server",
-        };
         let most = format_rate(self.rate_bps_max as f64);
         let what = format!(
-            "datagrams of {}{way}, at most {most} of the IP layer",
-            format_bytes(self.payload_bytes.into())
+            "datagrams of {}{}, at most {most} of the IP layer",
+            format_bytes(self.payload_bytes.into()),
+            from(self.direction)
         );
         match self.search {
             Search::Load { duration_ns } => format!(
@@ -341,13 +343,10 @@ impl Words for Frames {
     }
 
     fn long(&self) -> String {
-        let way = match self.direction {
-            Direction::Send => "",
-            Direction::Receive | Direction::Both => " from the server",
-        };
         format!(
-            "sends {}{way} for {}, each in {} of at most {}",
+            "sends {}{} for {}, each in {} of at most {}",
             self.short(),
+            from(self.direction),
             format_span(self.duration_ns as f64),
             counted(self.datagrams_each() as usize, "datagram"),
             format_bytes(self.payload_bytes.into()),

@@ -2,6 +2,7 @@
 
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use std::collections::BTreeSet;
+use v6gap_core::plan::Stop;
 use v6gap_judge::analysis::{Analysis, Qualifier, Verdict};
 use v6gap_report::html::{PageInfo, page};
 use v6gap_report::sockets;
@@ -185,6 +186,29 @@ fn a_size_that_hardly_matters_is_not_called_the_same() {
     assert!(!html(&analysis).contains(said));
     analysis.transfer_sizes[0].qualifier = Qualifier::RealButTiny;
     assert!(html(&analysis).contains(said));
+}
+
+/// "The same" may be decided by a range of 90 %, and pairs that are all alike have none.
+#[test]
+fn a_range_is_called_what_it_is() {
+    let mut analysis = lab();
+    assert!(html(&analysis).contains("95 % range 1.3 – 1.5 %"));
+    for own in ["90 %: 1.3 – 1.9 %", "alike in all 29 pairs, another value in fewer than 10 %"] {
+        analysis.questions[0].range_text = own.into();
+        let html = html(&analysis);
+        assert!(html.contains(own) && !html.contains(&format!("95 % range {own}")), "{own}");
+    }
+}
+
+#[test]
+fn the_method_names_the_ranges_of_few_planned_pairs() {
+    let mut analysis = lab();
+    analysis.run.plan.parts_mut().design.stop = Stop::Pairs { pairs: 8 };
+    let html = html(&analysis);
+    for said in ["The number of pairs (8)", "signed ranks (Wilcoxon 1945)", "Student’s t (1908)"]
+    {
+        assert!(html.contains(said), "{said}");
+    }
 }
 
 #[test]

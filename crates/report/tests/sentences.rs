@@ -69,6 +69,9 @@ fn checks_of_the_whole_run_are_told_in_one_line() {
              shown",
         ]
     );
+    let seen = "Passed: who went first made no difference; one of 0.8 times the spread";
+    let wide = Style { width: 600, ..Style::default() };
+    assert!(verbose(&analysis, &[], &wide).contains(seen));
     for joint in [&mut analysis.steadiness.change, &mut analysis.steadiness.order] {
         joint.seen_from_sd = None;
     }
@@ -137,6 +140,11 @@ fn a_loss_that_was_not_seen_is_not_one_that_is_excluded() {
     analysis.questions.retain(|q| q.metric == Metric::Loss);
     let alone = "No loss was seen on this path, in too few packets to exclude it.";
     assert_eq!(headline(&analysis), alone);
+    let mut silent = analysis.clone();
+    silent.questions.push(invalid().questions.swap_remove(0));
+    let two = "No loss was seen on this path, in too few packets to exclude it; 2 of 2 questions \
+               have no answer.";
+    assert_eq!(headline(&silent), two);
     analysis.questions.push(levels([0.0; 3]).questions.swap_remove(0));
     let beside = "On this path it makes no difference that matters whether you use IPv4 or IPv6; \
                   no loss was seen, in too few packets to exclude it.";
@@ -286,8 +294,8 @@ fn what_a_message_takes_longer_is_taken_apart() {
     let cost = analysis.cost_models[0].clone();
     let said = costs(&analysis, &cost);
     let expected = "Of the 11.0 µs that IPv6 takes longer at 64 B over TCP, 6.4 µs are its longer \
-                    header on 2 links, there and back; 4.63 µs are the hosts' (between 4.1 µs and \
-                    5.16 µs).";
+                    header on 2 links, there and back; 4.6 µs are the hosts' (between 4.1 µs and \
+                    5.2 µs).";
     assert!(said.starts_with(expected), "{said}");
     assert!(said.ends_with("; the line has 100 Mbit/s."), "{said}");
     let (mut swapped, names) = (cost.clone(), &mut analysis.arm_names);
@@ -335,6 +343,7 @@ fn what_was_drawn_is_named_where_the_difference_goes_with_it() {
     let most = "17 to 23 % faster";
     for (to, said) in [
         (Choice::Writes, ["the size of writes", "in writes of 32 KiB to 60 KiB", "--length 32K"]),
+        (Choice::Reads, ["the size of reads", "in reads of 32 KiB to 60 KiB", "v6gap run"]),
         (
             Choice::SecondSegments,
             ["what writes leave over of a segment of 1428 B of IPv6", "at 2 to 30 %", "--set-mss"],

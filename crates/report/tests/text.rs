@@ -2,6 +2,7 @@
 
 use crate::fixtures::runs::{another_day, comparison};
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
+use v6gap_core::plan::Stop;
 use v6gap_judge::analysis::{Analysis, Qualifier};
 use v6gap_report::html::comparison_page;
 use v6gap_report::text::{self, Glyphs, Style, table, verbose};
@@ -120,4 +121,53 @@ fn a_change_within_the_margin_is_not_called_the_same() {
     let shown = comparison_page(&found, &[], "0.1.0");
     assert_eq!(shown.matches("Within 5 %").count(), 3, "{shown}");
     assert!(shown.contains(" same, 3 within the margin, "), "{shown}");
+}
+
+/// The shape of a verdict stands before its word: before a figure it could pass for a part of it.
+#[test]
+fn no_shape_of_a_verdict_stands_before_a_figure() {
+    let found = comparison(&[lab(), another_day("8m1c3e"), another_day("9x2d4f")]);
+    let said = text::comparison(&found, &Style { width: 400, ..Style::default() });
+    assert!(said.contains("  < 0.1 % longer (−0.8 – +0.8 %), = same"), "{said}");
+    assert!(said.contains("%), ▼ worse") && !said.contains("= <"), "{said}");
+    let page = comparison_page(&found, &[], "0.1.0");
+    let small = "&lt; 0.1 % longer, <span aria-hidden=\"true\">=</span> too small to matter";
+    assert!(page.contains(small), "{page}");
+}
+
+/// What would settle a question is a command, where pairs can be added.
+#[test]
+fn what_would_settle_a_question_can_be_typed() {
+    let wide = Style { width: 400, ..Style::default() };
+    let mut analysis = lab();
+    assert!(table(&analysis, &wide).contains("46 more pairs (16 min) would settle it.\n"));
+    analysis.run.argv = ["v6gap", "demo"].map(str::to_owned).into();
+    let said = table(&analysis, &wide);
+    let command = "(16 min) would settle it: v6gap run lab-b --continue 7k2f9q --for 16min\n";
+    assert!(said.contains(command), "{said}");
+}
+
+/// A search that ended where it may not go further says so, and not the name of its gate.
+#[test]
+fn a_gate_is_told_in_words() {
+    let mut analysis = lab();
+    analysis.questions[0].caveats = vec!["search-bound: noted in 2 trials, kept".to_owned()];
+    let said = table(&analysis, &Style { width: 400, ..Style::default() });
+    let words = "the search reached the highest rate that it may try (noted in 2 trials, kept).";
+    assert!(said.contains(words) && !said.contains("search-bound"), "{said}");
+}
+
+/// Keys and figures of a set-up are put in words and units in all forms for people.
+#[test]
+fn what_differs_in_the_set_up_is_told_in_words() {
+    let mut other = another_day("8m1c3e");
+    other.run.plan = other.run.plan.ending(Stop::within(75_000_000_000));
+    let found = comparison(&[lab(), other]);
+    let wide = Style { width: 400, ..Style::default() };
+    let words = "stopping rule, longest time";
+    let said = text::comparison(&found, &wide);
+    assert!(said.contains(&format!("{words}: 10 min → 75 s\n")), "{said}");
+    for form in [said, markdown_comparison(&found), comparison_page(&found, &[], "0.1.0")] {
+        assert!(form.contains(words) && !form.contains("time_ns_max"), "{form}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Changes as JSON: differences of ratios are relative (ratio − 1), values in SI units, and an end
 //! of a range that is not finite is null. Fields are only ever added.
 
-use super::{event as in_words, natural, sentences, suspects, told, value, visits_after};
+use super::{event as in_words, sentences, suspects, told, visits_after};
 use serde_json::{Value, json};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
@@ -33,8 +33,8 @@ pub fn event_json(event: &Event) -> String {
 /// A change.
 pub fn change_json(path: &str, asked: &Asked, change: &Change) -> Value {
     let metric = asked.metric;
-    let difference = |x: f64| natural(metric, x);
-    let level = |x: f64| value(metric, x);
+    let difference = |x: f64| metric.scale().shown(x);
+    let level = |x: f64| metric.scale().value(x);
     let amounts = &change.amounts;
     let of_family = |family: Family| {
         amount_json(
@@ -67,8 +67,8 @@ pub fn change_json(path: &str, asked: &Asked, change: &Change) -> Value {
 pub fn spell_json(path: &str, asked: &Asked, spell: &Spell, is_last: bool) -> Value {
     let metric = asked.metric;
     let effect = &spell.means.effect;
-    let difference = |x: f64| natural(metric, x);
-    let mean = |family: Family| value(metric, spell.means.families.get(family).mean);
+    let difference = |x: f64| metric.scale().shown(x);
+    let mean = |of: Family| metric.scale().value(spell.means.families.get(of).mean);
     json!({
         "cell": asked.cell,
         "metric": metric.name(),
@@ -77,7 +77,7 @@ pub fn spell_json(path: &str, asked: &Asked, spell: &Spell, is_last: bool) -> Va
         "to_unix_ns": spell.to.unix_ns,
         "goes_on": is_last,
         "visits": spell.visits,
-        "effect": natural(metric, effect.mean),
+        "effect": difference(effect.mean),
         "low": end(effect.range.low, &difference),
         "high": end(effect.range.high, &difference),
         "v4": mean(Family::V4),
@@ -120,7 +120,7 @@ fn amount_json(amount: &Amount, shown: bool, level: &dyn Fn(f64) -> f64, metric:
             "visits": side.n,
         })
     };
-    let difference = |x: f64| natural(metric, x);
+    let difference = |x: f64| metric.scale().shown(x);
     json!({
         "moved": match amount.moved {
             Moved::Yes => "yes",

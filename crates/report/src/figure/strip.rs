@@ -5,7 +5,7 @@
 use super::drawing::{self, Canvas, Ink, Stroke};
 use super::series;
 use super::{Paint, Table, WIDTH};
-use crate::changes::{natural, spell_in_words, told};
+use crate::changes::{spell_in_words, told};
 use crate::number::date;
 use crate::words::{self, Told};
 use v6gap_core::family::Family;
@@ -72,7 +72,7 @@ pub fn strip(course: &Course<'_>) -> Option<Strip> {
     let last = course.spells.all.last()?;
     let axes = Axes::of(course)?;
     let asked = &course.spells.asked;
-    let effect = words::effect(asked.metric, natural(asked.metric, last.means.effect.mean));
+    let effect = words::effect(asked.metric, asked.metric.scale().shown(last.means.effect.mean));
     let title = format!(
         "{}, {}: over IPv6 {effect} since {} (UTC), {}",
         course.path,
@@ -137,7 +137,7 @@ impl Axes {
         effects.sort_by(f64::total_cmp);
         let beyond = effects.len() / BEYOND;
         let most = effects.get(beyond..effects.len() - beyond).unwrap_or_default();
-        let own = |x: f64| natural(asked.metric, x);
+        let own = |x: f64| asked.metric.scale().shown(x);
         let of_spell = |spell: &Spell| {
             let ends = ranged(course.spells, spell).into_iter().flatten();
             ends.chain([own(spell.means.effect.mean)]).collect::<Vec<f64>>()
@@ -172,7 +172,7 @@ impl Axes {
 fn draw(course: &Course<'_>, axes: &Axes) -> Canvas {
     let Spells { asked, all } = course.spells;
     let mut canvas = Canvas::default();
-    let own = |x: f64| natural(asked.metric, x);
+    let own = |x: f64| asked.metric.scale().shown(x);
     band(&mut canvas, axes, (0.0, WIDTH), [own(-asked.margin), own(asked.margin)], Ink::Zone);
     let none = axes.y(0.0);
     canvas.stroke((0.0, none), (WIDTH, none), Ink::Axis, 1.0, Stroke::Solid);
@@ -234,7 +234,7 @@ fn hatched(course: &Course<'_>, axes: &Axes) -> Vec<(Family, u64, u64)> {
 /// Both ends of the range of a spell's mean, where it has one.
 fn ranged(spells: &Spells, spell: &Spell) -> Option<[f64; 2]> {
     let range = spell.means.effect.range;
-    let own = |x: f64| natural(spells.asked.metric, x);
+    let own = |x: f64| spells.asked.metric.scale().shown(x);
     (range.low.is_finite() && range.high.is_finite()).then(|| [own(range.low), own(range.high)])
 }
 

@@ -67,13 +67,12 @@ fn row(analysis: &Analysis, q: &Question, axis: Axis) -> Markup {
     let names = &analysis.arm_names;
     let values = shown(q);
     let class = strip::class(q.verdict);
-    let range = match q.range_text.as_str() {
+    let range = match q.verdict == Verdict::CannotTell {
         // Its text is the range itself, in words.
-        _ if q.verdict == Verdict::CannotTell => "that is the 95 % range".to_owned(),
-        bound if bound.starts_with("at most") => bound.to_owned(),
-        range => format!("95 % range {range}"),
+        true => "that is the 95 % range".to_owned(),
+        false => words::named_range(&q.range_text),
     };
-    let difference = q.effect.as_ref().and_then(|e| words::absolute(q, e.estimate));
+    let difference = words::absolute_effect(q);
     html! {
         tr {
             th scope="row" {

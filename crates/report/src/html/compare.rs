@@ -112,7 +112,7 @@ fn row(line: &Line<'_>, change: &Change, place: usize, axis: Axis) -> Markup {
                 } @else {
                     b class=(class) { (change.text) }
                     @if change.verdict != Verdict::CannotTell {
-                        span.range { "95 % range " (change.range_text) }
+                        span.range { (words::named_range(&change.range_text)) }
                     } @else {
                         span.range { "that is the 95 % range" }
                     }
@@ -155,14 +155,15 @@ fn tinted(line: &Line<'_>, change: Option<&Change>) -> Markup {
         Some(_) => told.word(),
         None => "too small to matter".to_owned(),
     };
+    let glyph = html! { span aria-hidden="true" { (told.glyph()) } " " };
     html! {
         td class=(class) {
-            span aria-hidden="true" { (told.glyph()) } " "
             @match (&change.effect, change.verdict) {
-                (None, _) => { "not compared" }
-                (_, Verdict::CannotTell) => { "can’t tell: " (change.text) }
-                (_, Verdict::Same) => { (change.text) ", " (small) }
-                _ => { (change.text) }
+                (None, _) => { (glyph) "not compared" }
+                (_, Verdict::CannotTell) => { (glyph) "can’t tell: " (change.text) }
+                // Before a figure it could pass for a part of it, as in "= < 0.1 %".
+                (_, Verdict::Same) => { (change.text) ", " (glyph) (small) }
+                _ => { (glyph) (change.text) }
             }
         }
     }
@@ -231,7 +232,7 @@ fn set_up(found: &Comparison) -> Markup {
                         @for run in &found.runs { th scope="col" { (run.letter) } }
                     } }
                     tbody {
-                        @for differs in &found.set_up {
+                        @for differs in &crate::set_up::told(found) {
                             tr {
                                 th scope="row" { (differs.what) }
                                 @for value in &differs.values { td { (value) } }

@@ -18,9 +18,10 @@ pub(super) fn method(analysis: &Analysis) -> Markup {
     let confidence = format_share(design.confidence);
     let ranges = match design.stop {
         Stop::Pairs { pairs } => format!(
-            "The number of pairs ({pairs}) was fixed before the run; estimates and ranges are \
-             those of signed ranks (Hodges and Lehmann 1963; Wilcoxon 1945), exact for any \
-             symmetric law."
+            "The number of pairs ({pairs}) was fixed before the run. Estimates are the centre of \
+             the pairs (Hodges and Lehmann 1963), and ranges those of signed ranks (Wilcoxon \
+             1945), exact for any symmetric law; where so few pairs can never decide by ranks, and \
+             for loss, those of Student’s t (1908), for nearly normal values."
         ),
         Stop::Adaptive { .. } => format!(
             "The run stops when every question is answered or its time is over. Estimates are the \

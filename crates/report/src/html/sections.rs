@@ -318,7 +318,7 @@ fn nulls(analysis: &Analysis) -> Markup {
             null.family.to_string(),
             null.metric.noun().to_owned(),
             format!("{} %", words::sign(null.estimate)),
-            format!("{} %", words::signed(&null.range)),
+            words::signed_percent(&null.range),
             match null.within.is_finite() {
                 true => format!("{} %", v6gap_judge::analysis::words::figure(null.within)),
                 false => "–".to_owned(),

@@ -75,7 +75,7 @@ fn trials(lines: &[Line], run: &Row, cells: &BTreeMap<&str, Row>) -> Result<Vec<
         row.extend(cells.get(trial.cell.as_str()).cloned().unwrap_or_default());
         row
     };
-    of_rows(&rows::trials(lines).into_iter().map(row).collect::<Vec<Row>>(), "run")
+    of_rows(&rows::trials(lines).into_iter().map(row).collect::<Vec<Row>>())
 }
 
 fn pairs(
@@ -93,13 +93,14 @@ fn pairs(
             row
         }));
     }
-    of_rows(&rows, "run")
+    of_rows(&rows)
 }
 
-/// A table with the columns of `rows`, `first` before all others.
-fn of_rows(rows: &[Row], first: &str) -> Result<Vec<u8>, ParquetError> {
-    let names = rows::columns(rows).into_iter().filter(|name| *name != first);
-    let names = std::iter::once(first).chain(names);
+/// A table with the columns of `rows`, that of the run before all others.
+fn of_rows(rows: &[Row]) -> Result<Vec<u8>, ParquetError> {
+    const FIRST: &str = "run";
+    let names = rows::columns(rows).into_iter().filter(|name| *name != FIRST);
+    let names = std::iter::once(FIRST).chain(names);
     let column = |name: &str| Column::of_values(name, rows.iter().map(|row| row.get(name)));
     let columns: Vec<Column> = names.filter_map(column).collect();
     let mut file = File::new(&columns)?;

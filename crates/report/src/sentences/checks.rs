@@ -40,6 +40,18 @@ pub(crate) fn summary(analysis: &Analysis) -> (String, Vec<Check>) {
     (parts.join(", "), seen)
 }
 
+/// What all questions together showed nothing of, with the size from which on it would have shown;
+/// `None` if they could not tell, or found it.
+pub(crate) fn passed(analysis: &Analysis) -> Option<String> {
+    let checks = told(analysis);
+    let of = |id: &str| {
+        let passed = |check: &&Check| check.id == id && check.state == CheckState::Ok;
+        checks.iter().find(passed).map(|check| check.text.as_str())
+    };
+    let said: Vec<&str> = ["order", "drift"].into_iter().filter_map(of).collect();
+    (!said.is_empty()).then(|| format!("Passed: {}.", said.join("; ")))
+}
+
 /// What a family against itself showed, in a word or two.
 pub(crate) const fn null_told(told: NullTold) -> &'static str {
     match told {

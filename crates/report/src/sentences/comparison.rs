@@ -84,7 +84,10 @@ fn against(letter: char, rows: &[Row], names: &PerArm<String>) -> String {
     match (strongest(Verdict::Better), strongest(Verdict::Worse)) {
         (None, None) if open + same == 0 => {
             let why = found.iter().find_map(|(_, c)| c.why_none.as_deref());
-            format!("No verdict on {letter}: {}.", why.unwrap_or("nothing was measured"))
+            let why = why.unwrap_or("nothing was measured");
+            // Whose reason it is stands before it already.
+            let own = why.strip_prefix(letter).and_then(|rest| rest.strip_prefix(": "));
+            format!("No verdict on {letter}: {}.", own.unwrap_or(why))
         }
         (None, None) if open > 0 => format!(
             "From A to {letter} no change of {b} against {a} was found yet; {}.",

@@ -1,6 +1,8 @@
 //! What a cost model says, in sentences.
 
+use crate::number;
 use v6gap_core::arm::PerArm;
+use v6gap_core::metric::Metric;
 use v6gap_core::unit;
 use v6gap_judge::analysis::Analysis;
 use v6gap_judge::analysis::costmodel::{CostModel, Ranged, Share};
@@ -82,7 +84,8 @@ fn apart(cost: &CostModel, share: &Share, names: &PerArm<String>) -> String {
     let whose = if alike { "the hosts'" } else { "the hosts' and the path's" };
     let line = span(share.line_ns.estimate);
     let rest = share.rest_ns;
-    let between = format!("between {} and {}", span(rest.low), span(rest.high));
+    let [middle, low, high] = spans(&rest);
+    let between = format!("between {low} and {high}");
     let longer = share.difference_ns.estimate;
     if !share.difference_ns.differs() {
         return format!(
@@ -95,7 +98,7 @@ fn apart(cost: &CostModel, share: &Share, names: &PerArm<String>) -> String {
             "{over} takes {} less at {size} over {transport}, although {line} go to {header}: the \
              rest, {}, is {whose} ({between}).",
             span(-longer),
-            span(rest.estimate)
+            middle
         );
     }
     let told = if rest.differs() { "" } else { ", which may be nothing" };
@@ -103,7 +106,7 @@ fn apart(cost: &CostModel, share: &Share, names: &PerArm<String>) -> String {
         "Of the {} that {over} takes longer at {size} over {transport}, {line} are {header}; {} \
          are {whose} ({between}){told}.",
         span(longer),
-        span(rest.estimate)
+        middle
     )
 }
 
@@ -112,21 +115,23 @@ fn span(ns: f64) -> String {
     unit::format_span(ns).replace('-', "−")
 }
 
+/// A span with a range as its middle and both ends, in one unit and with the figures of its width.
+fn spans(found: &Ranged) -> [String; 3] {
+    let [middle, low, high] = [found.estimate, found.low, found.high].map(|ns| ns / 1e9);
+    let unit = number::unit(Metric::Rtt, &[low.abs().max(high.abs())]);
+    let shown = number::ranged(middle / unit.size, low / unit.size, high / unit.size);
+    shown.map(|text| format!("{text} {}", unit.symbol))
+}
+
 fn rate(found: &Ranged) -> String {
     if !found.high.is_finite() {
         let [middle, low] = [found.estimate, found.low].map(unit::format_rate);
         return format!("{middle} (at least {low})");
     }
-    let texts = [found.estimate, found.low, found.high].map(unit::format_rate);
-    let parts = texts.each_ref().map(|text| text.split_once(' ').unwrap_or((text, "")));
-    match parts {
-        [(middle, unit), (low, low_unit), (high, high_unit)]
-            if unit == low_unit && unit == high_unit =>
-        {
-            format!("{middle} ({low} to {high}) {unit}")
-        }
-        _ => format!("{} ({} to {})", texts[0], texts[1], texts[2]),
-    }
+    let number::Unit { symbol, size } = number::unit(Metric::Throughput, &[found.estimate]);
+    let [middle, low, high] =
+        number::ranged(found.estimate / size, found.low / size, found.high / size);
+    format!("{middle} ({low} to {high}) {symbol}")
 }
 
 #[cfg(test)]
@@ -139,5 +144,16 @@ mod tests {
         assert_eq!(rate(&open), "8 Gbit/s (at least 4 Gbit/s)");
         let both = Ranged { high: 16e9, ..open };
         assert_eq!(rate(&both), "8 (4 to 16) Gbit/s");
+        let narrow = Ranged { estimate: 99.93e6, low: 99.79e6, high: 100.07e6 };
+        assert_eq!(rate(&narrow), "99.93 (99.79 to 100.07) Mbit/s");
+    }
+
+    /// Ends that differ are shown to, and in the unit of the middle.
+    #[test]
+    fn a_part_of_a_round_trip_has_the_figures_of_its_range() {
+        let rest = Ranged { estimate: 161_042.0, low: 160_831.0, high: 161_238.0 };
+        assert_eq!(spans(&rest), ["161.04 µs", "160.83 µs", "161.24 µs"]);
+        let nothing = Ranged { estimate: -40.0, low: -530.0, high: 450.0 };
+        assert_eq!(spans(&nothing), ["−0.04 µs", "−0.53 µs", "0.45 µs"]);
     }
 }

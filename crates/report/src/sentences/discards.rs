@@ -57,9 +57,11 @@ pub(crate) fn tipping(analysis: &Analysis) -> Vec<String> {
         };
         let rounded = significant(*differ, 2).parse().unwrap_or(*differ);
         let by = words::margin(*metric, rounded);
-        let so = match changes {
-            true => "; as they were measured, they do",
-            false => "; as they were measured, they do not",
+        let so = match (changes, discarded) {
+            (true, 1) => "; as it was measured, it does",
+            (false, 1) => "; as it was measured, it does not",
+            (true, _) => "; as they were measured, they do",
+            (false, _) => "; as they were measured, they do not",
         };
         format!("{label}: the answer would change if {blocks} had differed by more than {by}{so}.")
     };

@@ -39,18 +39,20 @@ fn answer(analysis: &Analysis, there: &str) -> String {
     let same = with(Verdict::Same).count();
     let unanswered = with(Verdict::None).count();
     let maybe = questions.iter().filter(|q| q.may_be_chance()).count();
-    if better + worse + open + same + maybe == 0 && !rare.is_empty() {
-        return format!("{}.", capital(&not_seen(&rare, " on this path")));
-    }
-    if better + worse + open + same + maybe == 0 {
-        let reason = questions.iter().find_map(|q| q.why_none.as_deref());
-        return format!("No verdict: {}.", reason.unwrap_or("nothing was measured"));
-    }
     let all = questions.len();
     let without = match open + rare.len() + unanswered {
         0 => String::new(),
         n => format!("; {}", some(n, all, "has no answer", "have no answer")),
     };
+    if better + worse + open + same + maybe == 0 && !rare.is_empty() {
+        // The sentence says itself of which questions that are all.
+        let without = if unanswered > 0 { without.as_str() } else { "" };
+        return format!("{}{without}.", capital(&not_seen(&rare, " on this path")));
+    }
+    if better + worse + open + same + maybe == 0 {
+        let reason = questions.iter().find_map(|q| q.why_none.as_deref());
+        return format!("No verdict: {}.", reason.unwrap_or("nothing was measured"));
+    }
     if better + worse == 0 && maybe > 0 {
         return format!(
             "Of {all} questions on this path {maybe} found {b} different, which among so many may \

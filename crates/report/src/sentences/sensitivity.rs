@@ -21,8 +21,8 @@ pub(crate) fn open(analysis: &Analysis) -> Vec<String> {
     let say = |found: &Sensitivity| {
         let (label, draws, what) = (label(analysis, found), found.draws, what(analysis, found));
         let drawn = match found.to {
-            Choice::Writes | Choice::FirstSegments | Choice::SecondSegments => "blocks",
             Choice::ClientProcessor | Choice::ServerProcessor => "rounds",
+            _ => "blocks",
         };
         format!(
             "{label}: whether the difference depends on {what} cannot be told from {draws} {drawn} \
@@ -50,6 +50,7 @@ fn what(analysis: &Analysis, found: &Sensitivity) -> String {
     };
     match found.to {
         Choice::Writes => "the size of writes".to_owned(),
+        Choice::Reads => "the size of reads".to_owned(),
         Choice::FirstSegments => left_over(&names.a),
         Choice::SecondSegments => left_over(&names.b),
         Choice::ClientProcessor => "the processor of the client".to_owned(),
@@ -65,6 +66,7 @@ fn at(found: &Sensitivity, part: &Part) -> String {
     let share = |share: f64| format!("{:.0}", share * 100.0);
     let place = match found.to {
         Choice::Writes => format!("in writes of {} to {}", bytes(first), bytes(last)),
+        Choice::Reads => format!("in reads of {} to {}", bytes(first), bytes(last)),
         Choice::FirstSegments | Choice::SecondSegments => {
             format!("at {} to {} %", share(first), share(last))
         }
@@ -79,6 +81,8 @@ fn test(analysis: &Analysis, found: &Sensitivity) -> String {
     let processor = found.extremes().map_or(0.0, |[part, _]| part.chosen[0]);
     match found.to {
         Choice::Writes => format!("{again} --length 32K,256K"),
+        // No option fixes them: other draws show it again, or do not.
+        Choice::Reads => again,
         // As long segments over both families and a hundred whole ones in every write, timestamps
         // taken off.
         Choice::FirstSegments | Choice::SecondSegments => {

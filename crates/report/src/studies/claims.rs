@@ -23,10 +23,7 @@ fn questions<'a>(analysis: &'a Analysis, claim: &Claim) -> Vec<&'a Question> {
 
 /// "+2.1 to +3.0 %", or that nothing is known.
 fn range(claim: &Claim) -> String {
-    match claim.range.low.is_finite() && claim.range.high.is_finite() {
-        true => format!("{} %", words::signed(&claim.range)),
-        false => "unbounded".to_owned(),
-    }
+    words::signed_percent(&claim.range)
 }
 
 /// Whether what the study saw is seen here, too.

@@ -5,6 +5,7 @@ use super::style::{Style, Tone};
 use super::{grid, say, study};
 use crate::comparison::{self, Line};
 use crate::sentences::comparison as said;
+use crate::set_up;
 use crate::words::{self, Told};
 use v6gap_core::arm::Arm;
 use v6gap_judge::analysis::Verdict;
@@ -43,7 +44,7 @@ pub fn comparison(found: &Comparison, style: &Style) -> String {
         columns.extend(found.runs.iter().skip(1).map(|_| Column::left(Some(14))));
         study::table(&rows, columns, style, &mut out);
     }
-    set_up(found, style, &mut out);
+    what_differs(found, style, &mut out);
     say(style, &mut out, comparison::between_runs(found));
     out.push('\n');
     let ids: Vec<&str> = found.runs.iter().map(|run| run.id.as_str()).collect();
@@ -118,8 +119,7 @@ fn of_more(line: &Line<'_>, style: &Style) -> Vec<Cell> {
     let mut cells = vec![cell(&label(line), tone(line.of)), cell(&line.values[0], tone(line.of))];
     for change in &line.changes {
         let tone = change.map_or(Tone::Plain, |change| Tone::Verdict(change.verdict));
-        let glyph = change.map_or("", |change| Told::change(line.row, change).glyph());
-        cells.push(cell(&format!("{glyph} {}", words::in_one(line.row, *change)), tone));
+        cells.push(cell(&words::marked_in_one(line.row, *change), tone));
     }
     cells
 }
@@ -132,13 +132,13 @@ fn sentences(found: &Comparison, style: &Style, out: &mut String) {
     }
 }
 
-fn set_up(found: &Comparison, style: &Style, out: &mut String) {
+fn what_differs(found: &Comparison, style: &Style, out: &mut String) {
     if found.set_up.is_empty() {
         say(style, out, "Set-up: nothing is known to differ.");
         return;
     }
     say(style, out, "Set-up that differs:");
-    for differs in found.set_up.iter().take(SET_UP_MAX) {
+    for differs in set_up::told(found).iter().take(SET_UP_MAX) {
         let text = format!("  {}: {}", differs.what, differs.values.join(" → "));
         for line in grid::wrap(&style.clean(&text), style.columns() - 2) {
             out.push_str(&format!("  {line}\n"));

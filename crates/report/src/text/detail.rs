@@ -26,7 +26,9 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
     let seed = analysis.run.plan.seed;
     let text = format!("Seed {seed:#x}; {rule}; {} trials stored.", analysis.trials);
     super::say(style, out, &text);
-    for text in [sentences::blocks(analysis), sentences::far(analysis)].into_iter().flatten() {
+    let passed = sentences::checks::passed(analysis);
+    let said = [sentences::blocks(analysis), sentences::far(analysis), passed];
+    for text in said.into_iter().flatten() {
         super::say(style, out, &text);
     }
     out.push('\n');
@@ -64,7 +66,7 @@ fn spread(analysis: &Analysis, style: &Style, out: &mut String) {
         let predicted = q.prediction.as_ref().map(|p| format!("{} %", words::sign(p.effect)));
         let predicted = predicted.unwrap_or_else(|| "–".to_owned());
         let sd = format!("{} %", figure(effect.sd));
-        let difference = words::absolute(q, effect.estimate).unwrap_or_else(|| "–".to_owned());
+        let difference = words::absolute_effect(q).unwrap_or_else(|| "–".to_owned());
         let blocks = effect.blocks.to_string();
         let cells = [&q.label, &difference, &blocks, &sd, &range, &predicted];
         grid.rows.push(cells.iter().map(|text| cell(text)).collect());

@@ -21,6 +21,7 @@ pub use style::{Glyphs, Style};
 use crate::number::shown;
 use crate::sentences;
 use crate::words;
+use core::iter;
 use grid::{Cell, Column, Grid, paragraph};
 use style::Tone;
 use v6gap_core::arm::Arm;
@@ -60,32 +61,47 @@ fn say(style: &Style, out: &mut String, text: &str) {
 fn opening(analysis: &Analysis, style: &Style, out: &mut String) {
     paragraph(out, style, Tone::Strong, &style.clean(&sentences::headline(analysis)), 0);
     out.push('\n');
-    let (client, server) = words::hosts(analysis);
-    let path = words::path(analysis).map(|p| format!(", {p}")).unwrap_or_default();
-    say(style, out, &format!("{client} to {server}{path}. {}.", words::pairs_in(analysis)));
+    say(style, out, &words::context(analysis));
     if let Some(stopped) = &analysis.stopped {
         say(style, out, &words::sentence(stopped));
     }
     out.push('\n');
 }
 
+/// Width from which on the table has a column for what both values differ by; below it they are
+/// told after the values, or with `-V`.
+const DIFFERENCE_FROM: usize = 100;
+
+/// Where that column is: behind the values.
+const DIFFERENCE_AT: usize = 3;
+
 fn questions(analysis: &Analysis, style: &Style, out: &mut String) {
     if style.plain {
         sentences(analysis, style, out);
         return;
     }
-    let mut grid = Grid {
-        columns: vec![
-            Column::left(Some(12)),
-            Column::right(),
-            Column::right(),
-            Column::left(None),
-            Column::left(Some(10)),
-            Column { gap: 1, ..Column::left(None) },
-        ],
-        rows: vec![heads(analysis, style)],
-    };
-    grid.rows.extend(analysis.questions.iter().map(|q| row(q, style)));
+    let mut columns = vec![
+        Column::left(Some(12)),
+        Column::right(),
+        Column::right(),
+        Column::left(None),
+        Column::left(Some(10)),
+        Column { gap: 1, ..Column::left(None) },
+    ];
+    let mut rows = vec![heads(analysis, style)];
+    rows.extend(analysis.questions.iter().map(|q| row(q, style)));
+    if style.columns() >= DIFFERENCE_FROM {
+        columns.insert(DIFFERENCE_AT, Column::right());
+        let head = Cell::new("difference".to_owned(), Tone::Plain);
+        let cells = analysis.questions.iter().map(|q| {
+            let difference = words::absolute_effect(q).unwrap_or_default();
+            Cell::new(style.clean(&difference), Tone::Plain)
+        });
+        for (row, cell) in rows.iter_mut().zip(iter::once(head).chain(cells)) {
+            row.insert(DIFFERENCE_AT, cell);
+        }
+    }
+    let grid = Grid { columns, rows };
     match grid.render(style) {
         Some(text) => out.push_str(&text),
         None => analysis.questions.iter().for_each(|q| stacked(analysis, q, style, out)),
@@ -162,7 +178,9 @@ fn stacked(analysis: &Analysis, q: &Question, style: &Style, out: &mut String) {
     let unit = if values.unit.is_empty() { String::new() } else { format!(" {}", values.unit) };
     let both = format!("  ○ {} {}, ◆ {} {}{unit}", names.a, values.a, names.b, values.b);
     let range = answer.range.map(|_| format!(" ({})", q.range_text)).unwrap_or_default();
-    for line in [both, format!("{}{range}", answer.text), words::marked_answer(q)] {
+    let difference = words::absolute_effect(q).map(|d| format!(", {d}")).unwrap_or_default();
+    let answered = format!("{}{range}{difference}", answer.text);
+    for line in [both, answered, words::marked_answer(q)] {
         for line in grid::wrap(&style.clean(&line), style.columns() - 2) {
             out.push_str("  ");
             out.push_str(&line);
@@ -178,7 +196,12 @@ fn sentences(analysis: &Analysis, style: &Style, out: &mut String) {
         let values = shown(q);
         let both = match values.unit.as_str() {
             "" => String::new(),
-            unit => format!(" {} {} {unit}, {} {} {unit}.", names.a, values.a, names.b, values.b),
+            unit => {
+                let (a, b) = (&values.a, &values.b);
+                let differ = words::absolute_effect(q).map(|d| format!(", difference {d}"));
+                let differ = differ.unwrap_or_default();
+                format!(" {} {a} {unit}, {} {b} {unit}{differ}.", names.a, names.b)
+            }
         };
         let verdict = words::answer(q);
         let answer = match (&q.why_none, q.effect.is_none()) {

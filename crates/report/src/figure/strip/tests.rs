@@ -23,7 +23,7 @@ fn drawn(visits: u64, silences: &[(Family, u64, Option<u64>)], path: &str) -> St
     let spells = watched.spells();
     let of_visit = |number: u64| {
         let PerFamily { v4, v6 } = visit(number).seen[0].values;
-        (number * QUARTER_NS, natural(Metric::Rtt, effect::of_block(Metric::Rtt, v4, v6)))
+        (number * QUARTER_NS, Metric::Rtt.scale().shown(effect::of_block(Metric::Rtt, v4, v6)))
     };
     let all: Vec<(u64, f64)> = (0..visits).map(of_visit).collect();
     let to_unix_ns = visits * QUARTER_NS;
