@@ -25,7 +25,8 @@ pub fn table(analysis: &Analysis, family: Family) -> String {
     let width = output::column(analysis.questions.iter().map(|q| q.label.as_str()));
     let line = |q: &Question| format!("{:width$}  {:>12}\n", q.label, value(q));
     let lines: String = analysis.questions.iter().map(line).collect();
-    format!("{lines}\n{family} alone: no comparison.\nResult {}\n", analysis.run.id)
+    let id = &analysis.run.id;
+    format!("{lines}\n{family} alone: no comparison.\nSaved as {id}. Report: v6gap report {id}\n")
 }
 
 /// Both arms are the family, so the value is the mean of theirs.
@@ -65,7 +66,8 @@ mod tests {
         let first = text.lines().next().unwrap();
         assert!(first.starts_with(&found.questions[0].label), "{text}");
         assert!(first.ends_with("94.2 Mbit/s"), "{text}");
-        assert!(text.contains("\nIPv6 alone: no comparison.\nResult 000000\n"), "{text}");
+        let end = "\nIPv6 alone: no comparison.\nSaved as 000000. Report: v6gap report 000000\n";
+        assert!(text.ends_with(end), "{text}");
         assert!(!text.contains("IPv4"), "{text}");
     }
 }

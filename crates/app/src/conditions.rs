@@ -12,27 +12,37 @@ use v6gap_judge::analysis::{Analysis, Question, Verdict};
 ///
 /// A failed check comes first, then a broken condition, then one that is open. A condition about a
 /// metric that was not measured is open, as is any about a family measured alone. One about nothing
-/// named is also about failures: a family that fails more often is worse. Lost exchanges decide
-/// nothing, as they have no margin: a condition about loss asks for that. Without conditions, a
-/// comparison in which no question got a verdict is not valid.
+/// named is also about failures: a family that fails more often is worse. Lost exchanges have no
+/// margin, so they decide where they are named and nowhere else. Without conditions, a comparison
+/// in which no question got a verdict is not valid.
 pub fn outcome(result: &ResultArgs, analysis: &Analysis) -> Outcome {
     if !analysis.valid {
         return Outcome::NotValid;
     }
     if alone::single_family(analysis).is_some() {
-        let asked = !result.require.is_empty();
-        return if asked { Outcome::Undecided } else { Outcome::Done };
+        return outcome_without_verdicts(result);
     }
     // Who names no metric asks of the run, in which one question among many may differ by chance.
     let of_run = |q: &Question| if q.may_be_chance() { Verdict::CannotTell } else { q.verdict };
-    let verdicts = analysis.questions.iter();
-    let verdicts =
-        verdicts.map(|q| Found { metric: Some(q.metric), verdict: q.verdict, of_run: of_run(q) });
-    let failures = analysis.failures.iter().map(|found| found.counted.verdict).filter_map(failing);
-    let verdicts: Vec<Found> = verdicts.chain(failures).collect();
+    let verdicts = analysis.questions.iter().map(|q| Found {
+        on: On::Question(q.metric),
+        verdict: q.verdict,
+        of_run: of_run(q),
+    });
+    let failures = analysis.failures.iter();
+    let lost = failures.clone().filter_map(|found| found.exchanges.as_ref());
+    let lost = lost.filter_map(|lost| failing(On::LostExchanges, lost.counted.verdict));
+    let failures = failures.filter_map(|found| failing(On::Failures, found.counted.verdict));
+    let verdicts: Vec<Found> = verdicts.chain(failures).chain(lost).collect();
     let nothing =
         analysis.questions.iter().all(|q| q.verdict == Verdict::None && q.effect.is_none());
     judge(&result.fail_if, &result.require, &verdicts, nothing)
+}
+
+/// How the program ends after what has no verdicts, as one family alone or the way to a host:
+/// whatever is required is open.
+pub fn outcome_without_verdicts(result: &ResultArgs) -> Outcome {
+    if result.require.is_empty() { Outcome::Done } else { Outcome::Undecided }
 }
 
 /// How the program ends after a comparison of runs: the same rules, held against the changes that
@@ -52,18 +62,28 @@ pub fn outcome_of_comparison(args: &CompareArgs, comparison: &Comparison) -> Out
         }
     };
     let changes = comparison.changes().filter(|(_, change)| asked(change.of));
-    let verdicts = changes.map(|(row, change)| Found::of(Some(row.metric), change.verdict));
+    let verdicts = changes.map(|(row, change)| Found::of(On::Question(row.metric), change.verdict));
     let failures = comparison.failures.iter().filter(|change| asked(change.of));
-    let failures = failures.filter_map(|change| failing(change.verdict));
+    let failures = failures.filter_map(|change| failing(On::Failures, change.verdict));
     let verdicts: Vec<Found> = verdicts.chain(failures).collect();
     judge(&args.fail_if, &args.require, &verdicts, !comparison.valid())
+}
+
+/// What a verdict is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum On {
+    /// A question of this metric.
+    Question(Metric),
+    /// Which family fails more often.
+    Failures,
+    /// Over which family more exchanges are lost.
+    LostExchanges,
 }
 
 /// A verdict.
 #[derive(Debug, Clone, Copy)]
 struct Found {
-    /// The metric that it is on; failures if there is none.
-    metric: Option<Metric>,
+    on: On,
     verdict: Verdict,
     /// What it is among all of the run.
     of_run: Verdict,
@@ -71,15 +91,15 @@ struct Found {
 
 impl Found {
     /// Whatever else is asked.
-    fn of(metric: Option<Metric>, verdict: Verdict) -> Self {
-        Found { metric, verdict, of_run: verdict }
+    fn of(on: On, verdict: Verdict) -> Self {
+        Found { on, verdict, of_run: verdict }
     }
 }
 
-/// What failed counts where it tells the families apart: a single failure decides nothing, and
-/// keeps nothing open.
-fn failing(verdict: Verdict) -> Option<Found> {
-    matches!(verdict, Verdict::Better | Verdict::Worse).then(|| Found::of(None, verdict))
+/// What failed or was lost counts where it tells the families apart: a single failure decides
+/// nothing, and keeps nothing open.
+fn failing(on: On, verdict: Verdict) -> Option<Found> {
+    matches!(verdict, Verdict::Better | Verdict::Worse).then(|| Found::of(on, verdict))
 }
 
 /// `nothing`: not one question has an answer.
@@ -118,10 +138,12 @@ fn required(condition: &Condition, verdicts: &[Found]) -> Outcome {
 
 fn about(condition: &Condition, verdicts: &[Found]) -> impl Iterator<Item = Verdict> {
     let asked = condition.asked;
+    let on = |found: &Found, on: On| (found.on == on).then_some(found.verdict);
     verdicts.iter().filter_map(move |found| match asked {
-        Asked::All => Some(found.of_run),
-        Asked::Of(metric) => (found.metric == Some(metric)).then_some(found.verdict),
-        Asked::Failures => found.metric.is_none().then_some(found.verdict),
+        Asked::All => (found.on != On::LostExchanges).then_some(found.of_run),
+        Asked::Of(metric) => on(found, On::Question(metric)),
+        Asked::Failures => on(found, On::Failures),
+        Asked::LostExchanges => on(found, On::LostExchanges),
         // What is broken has no verdicts.
         Asked::Broken => None,
     })
@@ -242,13 +264,39 @@ mod tests {
         ends("--require same:rtt", &found, Outcome::Done);
         found.failures = Some(failures(Verdict::CannotTell));
         ends("--require same", &found, Outcome::Done);
-        // A path that loses is no family that fails.
-        let lost = PerArm { a: (0, 4800), b: (12, 4812) };
-        let exchanges = Exchanges { lost, counted: counted(Verdict::Worse) };
-        let lossy = Failures { exchanges: Some(exchanges), ..failures(Verdict::None) };
-        found.failures = Some(lossy);
+    }
+
+    /// A path that loses is no family that fails, so who asks for one does not ask for the other.
+    #[test]
+    fn lost_exchanges_decide_where_they_are_named() {
+        let lossy = |verdict| {
+            let range = Range { low: 0.63, high: 1.0 };
+            let more = PerArm { a: 0, b: 8 };
+            let counted = |verdict| Counted { rounds: 40, more, p: 0.0078, range, verdict };
+            let lost = PerArm { a: (0, 4800), b: (12, 4812) };
+            Some(Failures {
+                blocks: 40,
+                failed: PerArm { a: 0, b: 0 },
+                counted: counted(Verdict::None),
+                attempts: PerArm { a: 0, b: 0 },
+                attempts_of_neither: 0,
+                connections: PerArm { a: (0, 0), b: (0, 0) },
+                exchanges: Some(Exchanges { lost, counted: counted(verdict) }),
+            })
+        };
+        let mut found = analysis(|_| Verdict::Same);
+        found.failures = lossy(Verdict::Worse);
         ends("--fail-if worse", &found, Outcome::Done);
+        ends("--require same", &found, Outcome::Done);
         ends("--fail-if worse:failures", &found, Outcome::Done);
+        ends("--fail-if worse:lost-exchanges", &found, Outcome::NotMet);
+        ends("--fail-if better:lost-exchanges", &found, Outcome::Done);
+        ends("--require better:lost-exchanges", &found, Outcome::NotMet);
+        found.failures = lossy(Verdict::CannotTell);
+        ends("--fail-if worse:lost-exchanges", &found, Outcome::Done);
+        ends("--require better:lost-exchanges", &found, Outcome::Undecided);
+        found.failures = None;
+        ends("--fail-if worse:lost-exchanges", &found, Outcome::Done);
     }
 
     #[test]

@@ -120,6 +120,14 @@ impl Failure {
         self
     }
 
+    /// The same with each command to try as `change` makes it.
+    pub fn with_commands(mut self, change: impl Fn(String) -> String) -> Self {
+        for (command, _) in &mut self.said.commands {
+            *command = change(std::mem::take(command));
+        }
+        self
+    }
+
     /// Says which family it is about, where the other one is well.
     pub fn of(mut self, family: Family) -> Self {
         self.said.family = Some(family);

@@ -52,9 +52,14 @@ pub fn parse(typed: impl Iterator<Item = OsString>) -> Result<Parsed, Failure> {
 }
 
 fn explain(error: &clap::Error, implied: Option<&str>) -> Result<Parsed, Failure> {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        let text = error.render().to_string();
-        return Ok(Parsed::Help { text, outcome: Outcome::Done });
+    let help = match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Some(Outcome::Done),
+        // A verb without the one that belongs behind it: what there is, and no error beside it.
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Some(Outcome::Usage),
+        _ => None,
+    };
+    if let Some(outcome) = help {
+        return Ok(Parsed::Help { text: error.render().to_string(), outcome });
     }
     if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
         && error.kind() == ErrorKind::UnknownArgument
@@ -109,6 +114,15 @@ mod tests {
         assert!(wrong("lab-b --sctp").contains("--sctp: v6gap does not measure SCTP."));
         assert!(wrong("-c lab-b -k 10").contains("-n SIZE"));
         assert!(wrong("shwo last").contains("\"show\" was meant"));
+    }
+
+    #[test]
+    fn verbs_that_need_another_show_what_there_is() {
+        for verb in ["lab", "plan", "fleet", "fleet hub", "index"] {
+            let Ok(Parsed::Help { text, outcome }) = parsed(verb) else { panic!("{verb}") };
+            assert_eq!(outcome, Outcome::Usage, "{verb}");
+            assert!(text.contains("Usage: v6gap ") && !text.starts_with("error"), "{text}");
+        }
     }
 
     #[test]

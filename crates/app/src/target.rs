@@ -78,6 +78,20 @@ impl ConnectArgs {
         Ok(target.from(&self.bind)?)
     }
 
+    /// The failure with these options in each command that asks the server called `host`.
+    pub fn said_again(&self, host: &str, failure: Failure) -> Failure {
+        let asks = |command: &str| {
+            let words = command.strip_prefix("v6gap run ");
+            let words = words.or_else(|| command.strip_prefix("v6gap check "));
+            let rest = words.and_then(|words| words.strip_prefix(host));
+            !host.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
+        failure.with_commands(|command| match asks(&command) {
+            true => format!("{command}{}", self.again_behind(&command)),
+            false => command,
+        })
+    }
+
     /// How the server is spoken to.
     ///
     /// # Errors

@@ -134,6 +134,7 @@ impl KnobArgs {
             "target_loss" => "--target-loss",
             "force" => "--force-search",
             "dont_fragment" => "--dont-fragment",
+            "metric" => "--measure",
             "pairs" => "--pairs",
             "lab" | "world" => "the lab",
             _ => "what is measured",

@@ -136,7 +136,9 @@ pub struct DesignArgs {
     /// The same as --for 10min
     #[arg(long)]
     pub thorough: bool,
-    /// Measure only these: throughput, rtt, connect, loss; tcp, udp, icmp
+    /// Measure only these: throughput, rtt, connect, loss; tcp, udp, icmp; where they are named
+    /// also capacity, rate-at-loss, packet-rate, connect-rate, first-byte, ipdv, pdv, loss-back,
+    /// reordering, duplication, frame-loss, frame-lateness
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::measured)]
     pub measure: Vec<Wanted>,
     /// Also compare the median, the 90th and the 99th percentile of round trips
@@ -234,6 +236,39 @@ impl ConnectArgs {
         }
     }
 
+    /// What another command to the same server needs as well, each with a blank before it: who was
+    /// told the port or an address here would miss it there. A key itself is not said again.
+    pub fn again(&self) -> String {
+        self.typed().concat()
+    }
+
+    /// The same behind a command that may say some of it otherwise, or be about one family alone.
+    pub fn again_behind(&self, command: &str) -> String {
+        let says = |option: &str| command.split(' ').any(|word| word == option);
+        let (only_four, only_six) = (says("-4"), says("-6"));
+        let is_missing = |option: &&String| {
+            let mut words = option.split_whitespace();
+            let (name, value) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+            let of_six = name == "--v6" || name == "--bind" && value.contains(':');
+            let of_four = name == "--v4" || name == "--bind" && !value.contains(':');
+            let is_other = only_four && of_six || only_six && of_four;
+            let is_key = name == "--key" && says("--key-file");
+            !(says(name) || is_other || is_key)
+        };
+        self.typed().iter().filter(is_missing).map(String::as_str).collect()
+    }
+
+    /// Each option that leads to the server, as it is typed, with a blank before it.
+    fn typed(&self) -> Vec<String> {
+        let port = (self.port != PORT).then(|| format!(" -p {}", self.port));
+        let four = self.four.map(|address| format!(" --v4 {address}"));
+        let six = self.six.as_ref().map(|address| format!(" --v6 {address}"));
+        let bound = self.bind.iter().map(|address| format!(" --bind {address}"));
+        let file = self.key.key_file.as_ref().map(|file| format!(" --key-file {}", file.display()));
+        let word = self.key.word.as_ref().map(|_| " --key WORD".to_owned());
+        port.into_iter().chain(four).chain(six).chain(bound).chain(file).chain(word).collect()
+    }
+
     /// The addresses given, as text.
     pub fn addresses(&self) -> PerFamily<Option<String>> {
         PerFamily { v4: self.four.map(|a| a.to_string()), v6: self.six.clone() }
@@ -267,11 +302,11 @@ pub struct ResultArgs {
     #[arg(long, value_name = "HOW")]
     pub live: Option<Live>,
     /// Exit with 10 if this is the verdict: worse, better, same, or of one thing (worse:rtt,
-    /// worse:failures); of a probe also if a family is broken
+    /// worse:failures, worse:lost-exchanges); of a probe also broken, if a family does not work
     #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = condition)]
     pub fail_if: Vec<Condition>,
     /// Exit with 10 unless this is the verdict (same:throughput), with 11 if it is open
-    #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = condition)]
+    #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = requirement)]
     pub require: Vec<Condition>,
     /// Where to write the report [beside the stored result]
     #[arg(short, long, value_name = "FILE")]
@@ -304,8 +339,17 @@ pub struct Condition {
     pub asked: Asked,
 }
 
-pub(super) fn condition(text: &str) -> Result<Condition, String> {
+fn condition(text: &str) -> Result<Condition, String> {
     values::condition(text).map(|(verdict, asked)| Condition { verdict, asked })
+}
+
+fn requirement(text: &str) -> Result<Condition, String> {
+    values::requirement(text).map(|(verdict, asked)| Condition { verdict, asked })
+}
+
+/// A condition on a change between runs.
+pub(super) fn condition_of_change(text: &str) -> Result<Condition, String> {
+    values::condition_of_change(text).map(|(verdict, asked)| Condition { verdict, asked })
 }
 
 /// Find out whether HOST can be measured, and what will limit it

@@ -1,7 +1,7 @@
 //! Options of the verbs that look at stored results.
 
 use super::postgres::IndexPostgresArgs;
-use super::run::{Condition, ResultArgs, condition};
+use super::run::{Condition, ResultArgs, condition_of_change};
 use super::values;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -345,10 +345,12 @@ pub struct CompareArgs {
     pub of: ChangeOf,
     /// Exit with 10 if a change is this: worse, better, same, or of one thing (worse:rtt,
     /// worse:failures)
-    #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = condition)]
+    #[arg(long, value_name = "VERDICT", value_delimiter = ',',
+          value_parser = condition_of_change)]
     pub fail_if: Vec<Condition>,
     /// Exit with 10 unless all changes are this (same:throughput), with 11 if one is open
-    #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = condition)]
+    #[arg(long, value_name = "VERDICT", value_delimiter = ',',
+          value_parser = condition_of_change)]
     pub require: Vec<Condition>,
 }
 

@@ -220,6 +220,8 @@ pub enum Asked {
     Of(Metric),
     /// Whether a family fails more often.
     Failures,
+    /// Whether more exchanges of a family are lost.
+    LostExchanges,
     /// Whether a family does not work at all, which a first look tells before anything is measured.
     Broken,
 }
@@ -227,8 +229,14 @@ pub enum Asked {
 /// What conditions call failures.
 const FAILURES: &str = "failures";
 
+/// What they call exchanges that were lost.
+const LOST_EXCHANGES: &str = "lost-exchanges";
+
 /// What they call a family that does not work at all.
 const BROKEN: &str = "broken";
+
+/// The verdicts that a condition may name.
+const VERDICTS: [&str; 3] = ["better", "worse", "same"];
 
 /// A verdict as a condition names it, and what it is about.
 pub(super) fn condition(text: &str) -> Result<(Verdict, Asked), String> {
@@ -243,17 +251,35 @@ pub(super) fn condition(text: &str) -> Result<(Verdict, Asked), String> {
         "better" => Verdict::Better,
         "worse" => Verdict::Worse,
         "same" => Verdict::Same,
-        other => return Err(one_of(other, &["better", "worse", "same", BROKEN])),
+        other => return Err(one_of(other, &[&VERDICTS[..], &[BROKEN]].concat())),
     };
     let asked = match name {
         None => Asked::All,
         Some(FAILURES) => Asked::Failures,
+        Some(LOST_EXCHANGES) => Asked::LostExchanges,
         Some(name) => {
-            let known = || [&Metric::ALL.map(Metric::name)[..], &[FAILURES]].concat();
+            let others = [FAILURES, LOST_EXCHANGES];
+            let known = || [&Metric::ALL.map(Metric::name)[..], &others].concat();
             Asked::Of(Metric::from_name(name).ok_or_else(|| one_of(name, &known()))?)
         }
     };
     Ok((verdict, asked))
+}
+
+/// A verdict that must be there: whoever requires one means a family that works.
+pub(super) fn requirement(text: &str) -> Result<(Verdict, Asked), String> {
+    match condition(text)? {
+        (_, Asked::Broken) => Err(one_of(text, &VERDICTS)),
+        found => Ok(found),
+    }
+}
+
+/// A verdict on a change between runs.
+pub(super) fn condition_of_change(text: &str) -> Result<(Verdict, Asked), String> {
+    match requirement(text)? {
+        (_, Asked::LostExchanges) => Err(format!("{LOST_EXCHANGES} is asked of one run alone")),
+        found => Ok(found),
+    }
 }
 
 #[cfg(test)]
@@ -290,5 +316,18 @@ mod tests {
         assert!(condition("equal").is_err() && condition("broken:rtt").is_err());
         assert!(condition("same:speed").is_err());
         assert!(condition("worse:failure").unwrap_err().contains("did you mean \"failures\""));
+        let lost = Ok((Verdict::Worse, Asked::LostExchanges));
+        assert_eq!(condition("worse:lost-exchanges"), lost);
+    }
+
+    #[test]
+    fn what_cannot_be_is_no_condition() {
+        assert_eq!(requirement("same:rtt"), condition("same:rtt"));
+        assert!(requirement("worse:lost-exchanges").is_ok());
+        assert_eq!(condition_of_change("worse:failures"), condition("worse:failures"));
+        for wrong in [requirement("broken"), condition_of_change("broken")] {
+            assert!(wrong.unwrap_err().contains("better, worse, same"));
+        }
+        assert!(condition_of_change("worse:lost-exchanges").unwrap_err().contains("one run"));
     }
 }

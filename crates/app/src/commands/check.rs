@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::plan::TIME_NS;
 use v6gap_core::unit::format_span;
 use v6gap_judge::fitness::{BUSY_MAX, STEP_NS_MAX};
 use v6gap_perform::Access;
@@ -52,7 +53,8 @@ impl Findings {
 pub fn execute(args: &CheckArgs, context: &Context) -> Result<Outcome, Failure> {
     let connect = &args.connect;
     let access = connect.access()?;
-    let target = connect.target(&args.host)?;
+    let target = connect.target(&args.host);
+    let target = target.map_err(|failure| connect.said_again(&args.host, failure))?;
     let turn = Turn::of_host(&context.locks(), !connect.no_wait)?;
     session::in_turn_unstored(turn, |turn| {
         let access = Access { measurement: Some(turn.measurement()), ..access };
@@ -72,9 +74,14 @@ fn look(
     server(target, routed, access, &mut found);
     clocks(&mut found);
     load(&mut found);
+    let failure = found.failure.take();
+    found.failure = failure.map(|failure| args.connect.said_again(&args.host, failure));
     let text = match args.json {
         true => format!("{:#}", as_json(target, &found)),
-        false => output::fit(&context.output.results, &in_words(target, &found)),
+        false => {
+            let next = format!("v6gap run {}{}", args.host, args.connect.again());
+            output::fit(&context.output.results, &in_words(target, &next, &found))
+        }
     };
     output::to_stdout(&text);
     found.failure.map_or(Ok(Outcome::Done), Err)
@@ -219,8 +226,8 @@ fn as_json(target: &Target, found: &Findings) -> Value {
     })
 }
 
-/// The answer, the findings, and what to do next.
-fn in_words(target: &Target, found: &Findings) -> String {
+/// The answer, the findings, and the command that comes next.
+fn in_words(target: &Target, next: &str, found: &Findings) -> String {
     let name = &target.name;
     let notes = found.lines.iter().filter(|(mark, ..)| *mark == Mark::Note).count();
     let mut out = match (&found.failure, notes) {
@@ -250,7 +257,41 @@ fn in_words(target: &Target, found: &Findings) -> String {
         lines.for_each(|line| out.push_str(&format!("{:19}{line}\n", "")));
     }
     if found.failure.is_none() {
-        out.push_str(&format!("\nReady:  v6gap run {name}     75 s at most\n"));
+        out.push_str(&format!("\nReady:  {next}     {} at most\n", format_span(TIME_NS as f64)));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn what_comes_next_reaches_the_server_as_this_did() {
+        let long = " -p 5000 --v4 192.0.2.7 --v6 fd12::20 --bind 192.0.2.1 --key-file lab.key";
+        for options in ["", long] {
+            let typed = format!("v6gap check nas{options}");
+            let parsed = Cli::try_parse_from(typed.split_whitespace()).unwrap();
+            let Command::Check(args) = parsed.command else { panic!("check was typed") };
+            assert_eq!(args.connect.again(), options);
+        }
+        let [v4, v6] = [Some("192.0.2.7"), Some("fd12::20")];
+        let target = v6gap_perform::target::resolve("nas", 5000, v4, v6).unwrap();
+        let said = in_words(&target, "v6gap run nas -p 5000", &Findings::default());
+        assert!(said.contains("\nReady:  v6gap run nas -p 5000     75 s at most\n"), "{said}");
+    }
+
+    /// What the help says by itself is what a run takes.
+    #[test]
+    fn the_time_of_a_run_is_one_fact() {
+        let help = <Cli as clap::CommandFactory>::command();
+        let help = help.find_subcommand("run").unwrap().clone().render_long_help().to_string();
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        let time = format_span(TIME_NS as f64);
+        for part in [format!("every question is settled [{time}]"), format!("first look, {time}")] {
+            assert!(help.contains(&part), "{part}: {help}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ use crate::output;
 use crate::session;
 use crate::settings::Context;
 use crate::target::RunOptions;
+use v6gap_core::family::Family;
 use v6gap_core::plan::fit;
 use v6gap_perform::world;
 
@@ -16,8 +17,11 @@ use v6gap_perform::world;
 /// # Errors
 /// As any measurement; a host that refuses namespaces is none.
 pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
-    if args.world.only.is_some_and(|only| args.design.null != Some(only)) {
-        return Err(Failure::usage("a comparison needs both families"));
+    if let Some(only) = args.world.only.filter(|only| args.design.null != Some(*only)) {
+        let option = if only == Family::V4 { "v4" } else { "v6" };
+        let itself = format!("v6gap demo --only {option} --null {option}");
+        return Err(Failure::usage("a comparison needs both families")
+            .run(itself, format!("compares {only} with itself")));
     }
     let options = RunOptions {
         connect: ConnectArgs { no_wait: args.no_wait, ..ConnectArgs::local() },

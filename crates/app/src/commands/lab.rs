@@ -49,7 +49,9 @@ pub fn execute(args: &LabArgs, context: &Context) -> Result<Outcome, Failure> {
         }
         LabCommand::Exec { name, node, program } => return exec(name, node, program),
         LabCommand::Shell { name, node } => return shell(name, node.as_deref()),
-        LabCommand::Status { name, json: true } => say(&holder::status(name).map_err(failure)?),
+        LabCommand::Status { name, json: true } => {
+            say(&holder::status(name).map_err(Failure::of_lab)?);
+        }
         LabCommand::Status { name, json: false } => {
             say(&status::Status::of(name)?.text());
         }
@@ -71,7 +73,7 @@ pub fn execute(args: &LabArgs, context: &Context) -> Result<Outcome, Failure> {
             });
         }
         LabCommand::Down { name } => {
-            holder::down(name).map_err(failure)?;
+            holder::down(name).map_err(Failure::of_lab)?;
             say(&format!("lab {name} is gone"));
         }
     }
@@ -97,10 +99,6 @@ fn shell(name: &str, node: Option<&str>) -> Result<Outcome, Failure> {
     exec(name, &node, &[shell])
 }
 
-fn failure(why: String) -> Failure {
-    Failure::new("E302", Outcome::Usage, why).run("v6gap lab list", "labs that are up")
-}
-
 fn hold(
     name: &str,
     world: &World,
@@ -109,7 +107,7 @@ fn hold(
 ) -> Result<(), Failure> {
     allowed()?;
     holder::hold(name, world, kernel, || say("ready")).map_err(|error| match error {
-        NotBuilt { why, console: None } => failure(why),
+        NotBuilt { why, console: None } => Failure::of_lab(why),
         system => system.into(),
     })
 }
@@ -139,11 +137,11 @@ fn start(name: &str) -> Result<(), Failure> {
     }
     let told = child.wait_with_output().map_err(trouble)?;
     let said = String::from_utf8_lossy(&told.stderr);
-    Err(failure(format!("lab {name} is not up")).verbatim(said.trim_end()))
+    Err(Failure::of_lab(format!("lab {name} is not up")).verbatim(said.trim_end()))
 }
 
 fn exec(name: &str, node: &str, program: &[String]) -> Result<Outcome, Failure> {
-    holder::join(name, node).map_err(failure)?;
+    holder::join(name, node).map_err(Failure::of_lab)?;
     let Some((program, arguments)) = program.split_first() else {
         return Err(Failure::usage("no program was named"));
     };

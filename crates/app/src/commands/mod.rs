@@ -34,7 +34,7 @@ mod strips;
 mod watch;
 mod web;
 
-use crate::args::Command;
+use crate::args::{Asked, Command};
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::{Context, Settings};
@@ -44,7 +44,7 @@ use crate::settings::{Context, Settings};
 /// # Errors
 /// Whatever keeps it from being done.
 pub fn execute(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
-    let done = perform(command, settings);
+    let done = answerable(command).and_then(|()| perform(command, settings));
     if let Err(failure) = &done
         && command.result().is_some_and(|result| result.json_stream)
     {
@@ -53,6 +53,20 @@ pub fn execute(command: &Command, settings: &Settings) -> Result<Outcome, Failur
         output::to_stdout(&line.to_string());
     }
     done
+}
+
+/// Refuses to wait for what nobody would tell: only a probe takes the first look that finds a
+/// family broken.
+fn answerable(command: &Command) -> Result<(), Failure> {
+    let waits = command.result().is_some_and(|result| {
+        result.fail_if.iter().any(|condition| condition.asked == Asked::Broken)
+    });
+    if !waits || matches!(command, Command::Probe(_)) {
+        return Ok(());
+    }
+    Err(Failure::usage("--fail-if broken is asked of probe alone")
+        .seen("Elsewhere a family that cannot be measured ends with exit code 3, and both with 4.")
+        .run("v6gap probe HOST --fail-if broken", "a first look over each family, then visits"))
 }
 
 fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {

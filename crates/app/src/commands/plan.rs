@@ -96,8 +96,10 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
         result: args.result.clone(),
         written: Some(text),
     };
-    match lab.and_then(|lab| lab.held) {
+    let host = target.as_ref().map_or_else(String::new, |target| target.name.clone());
+    let measured = match lab.and_then(|lab| lab.held) {
         Some(name) => session::in_held_lab(&name, plan, &options, context),
         None => run::execute_plan(plan, target, &options, context),
-    }
+    };
+    measured.map_err(|failure| options.connect.said_again(&host, failure))
 }

@@ -23,6 +23,7 @@ use v6gap_core::plan::{Plan, fit, preset};
 use v6gap_core::record::{Ending, Line, RunHeader, RunId};
 use v6gap_core::workload::{Cell, Workload};
 use v6gap_core::world::World;
+use v6gap_judge::analysis::again::{self, With};
 use v6gap_perform::target::Target;
 use v6gap_perform::{Job, Place};
 use v6gap_store::RunName;
@@ -45,6 +46,11 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     if args.ssh.via.is_some() {
         return via::execute(args, context);
     }
+    measured(args, context).map_err(|failure| args.connect.said_again(args.host(), failure))
+}
+
+/// Measures from here, or in a lab.
+fn measured(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     let options = RunOptions {
         connect: args.connect.clone(),
         processor: args.processor,
@@ -154,6 +160,9 @@ fn go_on(
     let Some(Line::Run(header)) = lines.first() else {
         return Err(Failure::unexpected(format!("{id} does not begin with the facts of a run")));
     };
+    if let Some(failure) = closed(header) {
+        return Err(failure);
+    }
     let plan = continuation(header, &lines, args)?;
     if options.result.dry_run {
         return expect::dry_run(&plan, Some(&header.target), false, options.result.json, context);
@@ -161,8 +170,41 @@ fn go_on(
     if plan.world.is_some() {
         return session::in_lab(plan, options, Some(id), context);
     }
+    if args.lab.lab.is_some() {
+        let again = format!("v6gap run {} --continue {id}", header.target);
+        let what = format!("{id} was not measured in a lab: --lab cannot go on with it");
+        return Err(Failure::usage(what).run(again, "goes on with it"));
+    }
     let target = args.connect.target(args.host())?;
     between_hosts(plan, false, target, options, Vec::new(), Some(id), context)
+}
+
+/// Why nothing can be added to a run that was measured neither in a lab nor with a server of v6gap
+/// that can be asked again, and what can be done.
+fn closed(header: &RunHeader) -> Option<Failure> {
+    let how = match again::with(header) {
+        With::Lab | With::Server => return None,
+        With::Loopback => "over loopback, with a server that is gone".to_owned(),
+        With::Ssh => "between hosts reached by --via ssh, on which no server stays".to_owned(),
+        With::Stranger => match (tool_of(header), header.argv.get(1)) {
+            (Some(tool), _) => format!("with --against {tool}"),
+            (None, Some(verb)) if verb == "probe" => "by v6gap probe".to_owned(),
+            (None, _) => "with a host that does not run v6gap".to_owned(),
+        },
+    };
+    let id = &header.id;
+    let failure = Failure::usage(format!("{id} was measured {how}: --continue cannot add to it"));
+    Some(match again::typed(header) {
+        Some(typed) => failure.run(typed, "measures it anew"),
+        None => failure.run(format!("v6gap show {id}"), "shows it again"),
+    })
+}
+
+/// The tool whose server a run was measured with, as it was typed.
+fn tool_of(header: &RunHeader) -> Option<&str> {
+    let mut words = header.argv.iter();
+    let word = words.find(|word| word.split('=').next() == Some("--against"))?;
+    word.split_once('=').map(|(_, tool)| tool).or_else(|| words.next().map(String::as_str))
 }
 
 /// The stored plan, with the time of this session if one is given.
@@ -197,6 +239,8 @@ fn decided(args: &RunArgs) -> Option<&'static str> {
         (!design.margins.is_empty(), "--margin"),
         (design.seed.is_some(), "--seed"),
         (design.null.is_some(), "--null"),
+        (design.tails, "--tails"),
+        (design.allow_different_links, "--allow-different-links"),
         (args.only_four, "-4"),
         (args.only_six, "-6"),
     ];
@@ -252,7 +296,9 @@ mod tests {
     use crate::args::{Cli, Command};
     use clap::Parser;
     use v6gap_core::family::PerFamily;
+    use v6gap_core::observation::Far;
     use v6gap_core::plan::{Stop, TIME_NS};
+    use v6gap_core::record::Session;
 
     fn stored(stop: Stop) -> RunHeader {
         let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
@@ -286,14 +332,42 @@ mod tests {
             let expected = header.plan.clone().ending(Stop::within(time_ns_max));
             assert_eq!(plan, expected, "{line}");
         }
-        for line in ["--pairs 9", "--measure rtt", "--margin rtt=2%", "--seed 1", "--null v6", "-4"]
-        {
+        let decided = ["--pairs 9", "--measure rtt", "--margin rtt=2%", "--seed 1", "--null v6"];
+        for line in decided.into_iter().chain(["--tails", "--allow-different-links", "-4"]) {
             let failure = continuation(&header, &[], &typed(line)).unwrap_err();
-            let text = failure.render(&Default::default());
+            let text = failure.what();
             assert!(text.contains(line.split(' ').next().unwrap()), "{text}");
             assert!(text.contains("stored plan"), "{text}");
             assert_eq!(failure.outcome, Outcome::Usage);
         }
+    }
+
+    /// Its server is not asked: there is none, and what is told of that leads nowhere.
+    #[test]
+    fn what_no_server_of_v6gap_measured_is_refused_with_what_to_type() {
+        let seen = Far::Seen(Session { protocol: 1, control: Family::V6, limits: None });
+        let refused = |line: &str, session: &Far<Session>| {
+            let argv = line.split(' ').map(str::to_owned).collect();
+            let session = session.clone();
+            closed(&RunHeader { argv, session, ..stored(Stop::within(TIME_NS)) })
+        };
+        let unseen = Far::NotSeen("it does not run v6gap".to_owned());
+        for (line, session, how) in [
+            ("v6gap probe nas --pairs 9", &unseen, "by v6gap probe"),
+            ("v6gap run nas --against iperf3 -R", &unseen, "with --against iperf3"),
+            ("v6gap run nas --against=stamp", &unseen, "with --against stamp"),
+            ("v6gap run --via ssh --to nas", &seen, "--via ssh"),
+            ("v6gap demo --loopback", &seen, "over loopback"),
+        ] {
+            let failure = refused(line, session).unwrap();
+            assert_eq!(failure.outcome, Outcome::Usage);
+            let text = failure.render(&Default::default());
+            assert!(text.contains(how) && text.contains(line), "{text}");
+        }
+        assert_eq!(refused("v6gap run nas", &seen), None);
+        let unknown = refused("", &unseen).unwrap().render(&Default::default());
+        assert!(unknown.contains("with a host that does not run v6gap"), "{unknown}");
+        assert!(unknown.contains("v6gap show 7k2f9q"), "{unknown}");
     }
 
     #[test]

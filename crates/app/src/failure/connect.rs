@@ -3,6 +3,7 @@
 use super::{Failure, Outcome};
 use std::net::{IpAddr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::wire::PORT;
 use v6gap_core::wire::control::{RefusalCode, Refused};
 use v6gap_core::wire::version::VersionMismatch;
 use v6gap_core::workload::Feature;
@@ -237,9 +238,10 @@ impl Failure {
     /// Large packets of one family vanish on the way.
     pub fn black_hole(name: &str, family: Family, passes: u32) -> Self {
         let vanishes = passes + 1;
-        let (message, rule) = match family {
-            Family::V4 => ("fragmentation needed", "ICMP type 3 code 4"),
-            Family::V6 => ("packet too big", "ICMPv6 type 2"),
+        // Of an echo: IP and ICMP.
+        let (message, rule, headers) = match family {
+            Family::V4 => ("fragmentation needed", "ICMP type 3 code 4", 28),
+            Family::V6 => ("packet too big", "ICMPv6 type 2", 48),
         };
         Failure::new(
             "E401",
@@ -254,7 +256,10 @@ impl Failure {
             "a tunnel or PPPoE link with a smaller MTU and a firewall that drops {rule}. Everyone \
              using this path over {family} sees stalls, not only v6gap."
         ))
-        .run(format!("ping -s {vanishes} {name}"), "shows where it stops")
+        .run(
+            format!("ping {} -M do -s {} {name}", only(family), vanishes.saturating_sub(headers)),
+            "gets no answer; with a byte less it does",
+        )
     }
 }
 
@@ -304,7 +309,7 @@ fn both(name: &str, problems: [&FamilyProblem; 2]) -> Failure {
                 .seen(text(six))
                 .likely("the computer is off, or a firewall drops the packets.")
                 .run(format!("ping {name}"), "")
-                .run("v6gap serve", format!("on {name}"))
+                .run(serve(first.address.port()), format!("on {name}"))
         }
         _ => Failure::of_problem(name, first),
     }
@@ -320,7 +325,13 @@ fn not_running(name: &str, problems: &[&FamilyProblem]) -> Failure {
     Failure::new("E201", Outcome::Peer, what)
         .seen(seen.join(" "))
         .seen("The computer is up; nothing listens on that port.")
-        .run("v6gap serve", format!("on {name}"))
+        .run(serve(port), format!("on {name}"))
+}
+
+/// The command that serves on a port.
+fn serve(port: u16) -> String {
+    let port = if port == PORT { String::new() } else { format!(" -p {port}") };
+    format!("v6gap serve{port}")
 }
 
 fn not_ours(name: &str, port: u16, answered: &str) -> Failure {

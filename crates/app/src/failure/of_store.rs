@@ -111,6 +111,11 @@ impl Failure {
             .seen("Nothing was measured. Without --snmp the measurement needs no device.")
     }
 
+    /// A lab of this host cannot be used as it was asked; `why` in words.
+    pub fn of_lab(why: String) -> Self {
+        Failure::new("E310", Outcome::Usage, why).run("v6gap lab list", "labs that are up")
+    }
+
     /// This host lacks what a world asks for; `why` says what, why and how to get it.
     pub fn not_provided(why: &str) -> Self {
         Failure::new("E304", Outcome::Permission, format!("the lab cannot be made: {why}"))

@@ -1,6 +1,8 @@
 //! Errors have the promised form, and every code can be explained.
 
 use super::*;
+use crate::args::{Cli, Command};
+use clap::Parser;
 use std::net::{IpAddr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::record::RunId;
@@ -103,6 +105,14 @@ fn an_older_server_that_has_to_be_asked_is_named() {
     assert!(!shown("capacity").contains("--v4"));
 }
 
+/// RFC 791, RFC 8200: the headers of IP and of ICMP are in the size that does not pass.
+#[test]
+fn a_black_hole_is_shown_by_a_packet_of_its_size_and_family() {
+    let shown = |family| text(&Failure::black_hole(NAME, family, 1480));
+    assert!(shown(Family::V4).contains("ping -4 -M do -s 1453 vps-fra "), "{}", shown(Family::V4));
+    assert!(shown(Family::V6).contains("ping -6 -M do -s 1433 vps-fra "), "{}", shown(Family::V6));
+}
+
 #[test]
 fn what_a_server_said_weighs_more_than_silence() {
     let failure = of_both(Some(no_answer()), Some(Trouble::Key));
@@ -159,4 +169,40 @@ fn foreign_words_cannot_drive_the_terminal() {
     assert!(!text(&failure).contains('\u{1b}'));
     let style = Style { glyphs: v6gap_report::text::Glyphs::Ascii, ..Style::default() };
     assert!(Failure::namespaces("…").render(&style).is_ascii());
+}
+
+/// Who was told a port, an address or a key misses it in what is to be typed next.
+#[test]
+fn what_is_to_be_typed_reaches_the_server_as_this_did() {
+    let reached = |options: &str, failure: Failure| {
+        let line = format!("v6gap run {NAME} {options}");
+        let parsed = Cli::try_parse_from(line.split_whitespace()).unwrap();
+        let Command::Run(args) = parsed.command else { panic!("run was typed") };
+        text(&args.connect.said_again(args.host(), failure))
+    };
+    let no_address = || {
+        let found = "192.0.2.7".parse::<IpAddr>().unwrap();
+        Failure::no_address(NAME, Family::V6, found, None)
+    };
+    let shown = reached("-p 5000 --v4 192.0.2.7 --key-file lab.key", no_address());
+    let rest = "-p 5000 --v4 192.0.2.7 --key-file lab.key";
+    for line in [format!("--v6 2001:db8::20 {rest} "), format!("-4 {rest} ")] {
+        assert!(shown.contains(&format!("v6gap run {NAME} {line}")), "{shown}");
+    }
+    let system = "Network is unreachable (os error 101)".to_owned();
+    let refused = Failure::one_family(NAME, &problem(Family::V6, Trouble::NoRoute { system }));
+    let shown = reached("-p 5000 --v6 fd12::20 -B fd12::1 -B 192.0.2.1", refused);
+    assert!(shown.contains(" vps-fra -4 -p 5000 --bind 192.0.2.1 "), "{shown}");
+    let check = "v6gap check vps-fra -p 5000 --v6 fd12::20 --bind fd12::1 --bind 192.0.2.1\n";
+    assert!(shown.contains(check), "{shown}");
+    let key = Failure::of_problem(NAME, &problem(Family::V4, Trouble::Key));
+    let shown = reached("-p 5000 --key old", key);
+    assert!(shown.contains("v6gap run vps-fra --key-file FILE -p 5000 "), "{shown}");
+    let moved = FamilyProblem {
+        address: "198.51.100.7:5000".parse().unwrap(),
+        ..problem(Family::V4, Trouble::Refused)
+    };
+    let silent = text(&Failure::of_problem(NAME, &moved));
+    assert!(silent.contains("v6gap serve -p 5000 "), "{silent}");
+    assert_eq!(reached("", no_address()), text(&no_address()));
 }

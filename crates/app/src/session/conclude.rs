@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::index;
 use crate::output;
 use crate::settings::Context;
-use v6gap_core::record::{Line, RunId};
+use v6gap_core::record::{Ending, Line, RunId};
 use v6gap_judge::analysis::{self, Analysis};
 use v6gap_report::html::{self, PageInfo};
 use v6gap_report::stream;
@@ -58,7 +58,7 @@ pub fn say(
     };
     let mut said = in_words(&analysis, lines, result.verbose, style);
     if let Some(code) = v6gap_report::code(&analysis) {
-        said.push_str(&output::fit(style, &format!("[{code}, exit 6]\n")));
+        said.push_str(&output::fit(style, &format!("[{code}{}]\n", exit(lines))));
     }
     if let Some(path) = &report {
         said.push_str(&output::fit(style, &format!("Report as a page: {path}\n")));
@@ -76,6 +76,15 @@ pub fn say(
         output::to_stdout(&v6gap_report::json_line(&analysis));
     }
     Ok(conditions::outcome(result, &analysis))
+}
+
+/// How the program ends after a run whose check failed, as its code is told. What was stopped or
+/// broken off ends otherwise.
+fn exit(lines: &[Line]) -> &'static str {
+    match lines.last() {
+        Some(Line::End(Ending::Complete)) => ", exit 6",
+        _ => "",
+    }
 }
 
 /// The result as text. Of one family alone there are only values, with or without `verbose`.
@@ -106,4 +115,16 @@ fn report(
         None => context.store.write_report(&analysis.run.id, &page)?,
     };
     Ok(output::shown(&path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_is_told_of_runs_that_end_with_it() {
+        assert_eq!(exit(&[Line::End(Ending::Complete)]), ", exit 6");
+        assert_eq!(exit(&[Line::End(Ending::Stopped)]), "");
+        assert_eq!(exit(&[]), "");
+    }
 }

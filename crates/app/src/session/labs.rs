@@ -1,7 +1,7 @@
 //! Which lab is measured in: one that another process holds, or one that is made for the run.
 
 use crate::args::LabChoice;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Failure;
 use crate::shipped::{SHIPPED, is_name};
 use crate::worlds;
 use v6gap_core::world::World;
@@ -58,7 +58,7 @@ impl LabChoice {
 
 /// The world of a lab that is up.
 fn held_world(name: &str) -> Result<World, Failure> {
-    let wrong = |why: String| Failure::new("E302", Outcome::Usage, why);
+    let wrong = Failure::of_lab;
     let status = holder::status(name).map_err(wrong)?;
     let mut told: serde_json::Value = serde_json::from_str(&status)
         .map_err(|e| wrong(format!("lab {name} tells nothing of itself: {e}")))?;

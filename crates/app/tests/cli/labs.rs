@@ -128,6 +128,17 @@ fn a_plan_names_a_world_beside_it_or_one_of_the_program() {
 }
 
 #[test]
+fn a_lab_that_is_not_up_is_an_error_of_its_own() {
+    let sandbox = Sandbox::new();
+    for verb in ["status", "graph", "down"] {
+        let ran = sandbox.run(&format!("lab {verb} --name nosuch")).ended(2);
+        assert!(ran.err.contains("no lab called `nosuch` is up"), "{verb}: {ran:?}");
+        assert!(ran.err.contains("v6gap lab list"), "{verb}: {ran:?}");
+        assert!(ran.err.ends_with("  [E310, exit 2]\n"), "{verb}: {ran:?}");
+    }
+}
+
+#[test]
 fn nodes_that_a_lab_does_not_have_are_refused() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run("run --lab switch --from switch").ended(2);

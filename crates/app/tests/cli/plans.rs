@@ -151,6 +151,14 @@ fn an_estimate_counts_time_and_bytes() {
     // 40 trials of 1 s and 10 MB each, and the rests between them.
     assert!(estimate.starts_with("Unnamed: 40.9 s, 400 MB.\n"), "{estimate}");
     assert!(estimate.contains("1 cells × 20 rounds = 20 blocks"), "{estimate}");
+    assert!(estimate.contains("a round trip of 1 ms (--rate, --rtt)."), "{estimate}");
+    // Who measures cannot say otherwise of the path.
+    let dry = sandbox.run("run lab-b --dry-run").ended(0).out;
+    assert!(dry.contains("Taken for granted") && !dry.contains("--rtt"), "{dry}");
+    // As the help and `check` say, whatever time whole rounds fill.
+    assert!(dry.starts_with("First look: at most 75 s, at most "), "{dry}");
+    let quick = sandbox.run("run lab-b --quick --dry-run").ended(0).out;
+    assert!(quick.starts_with("First look: at most 20 s, at most "), "{quick}");
     let ran = sandbox.run("plan run bulk.toml").ended(2);
     assert!(ran.err.contains("names no server and no lab"), "{ran:?}");
 }

@@ -20,6 +20,10 @@ fn slips_bring_the_nearest_thing() {
         ("lab-b --pairs 1", "--pairs: pairs must be between 6 and 10000"),
         ("lab-b --pairs 2", "error: --pairs: 2 pairs can never decide: write 6 or more"),
         ("-s -D", "service manager"),
+        ("lab-b --fail-if worse:lost-exchange", "\"lost-exchanges\"?"),
+        ("lab-b --fail-if broken", "asked of probe alone"),
+        ("lab-b --require broken", "better, worse, same"),
+        ("compare a b --fail-if worse:lost-exchanges", "of one run alone"),
     ] {
         let ran = sandbox.run(line).ended(2);
         assert!(ran.err.starts_with("error: "), "{line}: {ran:?}");
@@ -47,6 +51,8 @@ fn what_cannot_be_compared_or_added_to_is_usage() {
         ("demo --only v4", "a comparison needs both families"),
         ("run server --continue last --pairs 9", "the stored plan decides"),
         ("run server --continue last -6", "the stored plan decides"),
+        ("run server --continue last --tails", "the stored plan decides"),
+        ("demo --only v6", "v6gap demo --only v6 --null v6"),
     ] {
         let ran = sandbox.run(line).ended(2);
         assert!(ran.err.contains(expected), "{line}: {ran:?}");

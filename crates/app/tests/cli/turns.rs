@@ -153,9 +153,7 @@ fn of_many_random_starts_never_two_measure_at_once() {
     let sandbox = Sandbox::new();
     let (_here, here) = serving(&sandbox, "a");
     let (_there, there) = serving(&sandbox, "b");
-    let mut seed = [0; 8];
-    v6gap_sys::random(&mut seed).unwrap();
-    let seed = u64::from_ne_bytes(seed);
+    let seed = u64::from_ne_bytes(v6gap_sys::entropy::bytes().unwrap());
     println!("seed {seed}");
     let begun = AtomicU32::new(0);
     std::thread::scope(|scope| {

@@ -93,7 +93,12 @@ fn look(
     let found = Found { near, far: met.far, target, watched, findings, floor: met.floor };
     let text = match args.json {
         true => format!("{:#}", document(&found)),
-        false => output::fit(&context.output.results, &page(&found, &context.output.results)),
+        false => {
+            let style = &context.output.results;
+            let host = args.host.as_deref().unwrap_or_default();
+            let next = format!("v6gap run {host}{}", args.connect.again());
+            output::fit(style, &page(&found, &next, style))
+        }
     };
     output::to_stdout(&text);
     Ok(match (met.stopped, fitness::is_fit(&found.findings)) {
@@ -103,10 +108,11 @@ fn look(
     })
 }
 
-fn page(found: &Found, style: &Style) -> String {
+fn page(found: &Found, next: &str, style: &Style) -> String {
     let floor = found.floor.as_ref();
     let page = doctor::Page {
         target: found.target.as_deref(),
+        next,
         findings: &found.findings,
         noises: floor.map_or(&[], |floor| &floor.noises),
         found: floor.map_or(&[], |floor| &floor.found),
@@ -176,8 +182,8 @@ fn document(found: &Found) -> Value {
         "findings": found.findings,
         "watched": found.watched,
         "noise": floor.map(|floor| &floor.noises),
-        "smallest-found": floor.map(|floor| &floor.found),
-        "noise-unavailable": floor.and_then(|floor| floor.why_none.as_deref()),
+        "smallest_found": floor.map(|floor| &floor.found),
+        "noise_unavailable": floor.and_then(|floor| floor.why_none.as_deref()),
     })
 }
 

@@ -1,7 +1,6 @@
 //! What `lab list` shows: labs that are up, worlds that come with the program, or what this host
 //! provides.
 
-use super::failure;
 use crate::failure::Failure;
 use crate::worlds::{self, WORLDS};
 use serde_json::{Value, json};
@@ -15,7 +14,7 @@ pub fn text(of_worlds: bool, of_kinds: bool, as_json: bool) -> Result<String, Fa
     let (name, rows) = match (of_worlds, of_kinds) {
         (true, _) => ("worlds", worlds()?),
         (_, true) => ("kinds", kinds()),
-        _ => ("labs", holder::list().map_err(failure)?.into_iter().map(named).collect()),
+        _ => ("labs", holder::list().map_err(Failure::of_lab)?.into_iter().map(named).collect()),
     };
     if as_json {
         let rows: Vec<Value> = rows.into_iter().map(|row| row.json).collect();

@@ -54,7 +54,7 @@ pub fn execute(
     };
     Ok(match args.json {
         true => format!("{:#}", document(plan, path, &cost, prospect.as_ref())),
-        false => in_words(plan, path, &cost) + &found(prospect.as_ref()),
+        false => in_words(plan, path, &cost, " (--rate, --rtt)") + &found(prospect.as_ref()),
     })
 }
 
@@ -81,7 +81,7 @@ pub fn dry_run(
     let text = match json {
         true => format!("{:#}", document(&plan, path, &cost, prospect.as_ref())),
         false => {
-            let words = in_words(&plan, path, &cost) + &found(prospect.as_ref());
+            let words = in_words(&plan, path, &cost, "") + &found(prospect.as_ref());
             output::fit(&context.output.results, &words)
         }
     };
@@ -122,9 +122,10 @@ fn path_of(plan: &Plan) -> Path {
     Path { rate_bps, round_trip_ns: fit::exchange_ns(world) as f64 }
 }
 
-/// What all of the plan takes in its own lab, or on a usual path.
+/// What all of the plan takes in its own lab, or on a usual path, at most.
 pub(super) fn in_its_place(plan: &Plan) -> Cost {
-    estimate(plan, path_of(plan)).total
+    let found = estimate(plan, path_of(plan));
+    Cost { time_ns: found.time_ns_most, ..found.total }
 }
 
 /// The run whose noise counts: the one that is named, or the last one to the same host or in the
@@ -170,8 +171,8 @@ fn prospect(
     Ok(Prospect { run: run.run, outlook })
 }
 
-/// Time and bytes, before anything is sent.
-fn in_words(plan: &Plan, path: Path, found: &Estimate) -> String {
+/// Time and bytes, before anything is sent; `options` are those that say otherwise of the path.
+fn in_words(plan: &Plan, path: Path, found: &Estimate, options: &str) -> String {
     let bytes = |bytes: f64| format_bytes(bytes as u64);
     let most = match plan.design.stop {
         Stop::Pairs { .. } => "",
@@ -180,7 +181,7 @@ fn in_words(plan: &Plan, path: Path, found: &Estimate) -> String {
     let mut out = format!(
         "{}: {most}{}, {most}{}.\n",
         plan.name,
-        format_span(found.total.time_ns),
+        format_span(found.time_ns_most),
         bytes(found.total.bytes),
     );
     out.push_str(&format!(
@@ -191,7 +192,7 @@ fn in_words(plan: &Plan, path: Path, found: &Estimate) -> String {
         found.null_blocks,
     ));
     out.push_str(&format!(
-        "Taken for granted: {} and a round trip of {} (--rate, --rtt).\n\n",
+        "Taken for granted: {} and a round trip of {}{options}.\n\n",
         format_rate(path.rate_bps),
         format_span(path.round_trip_ns),
     ));
@@ -275,7 +276,7 @@ fn document(plan: &Plan, path: Path, cost: &Estimate, prospect: Option<&Prospect
         "schema": "v6gap.estimate/1",
         "plan": plan.name,
         "adaptive": matches!(plan.design.stop, Stop::Adaptive { .. }),
-        "time_ns": cost.total.time_ns,
+        "time_ns": cost.time_ns_most,
         "bytes": cost.total.bytes,
         "rounds": cost.rounds,
         "compare_blocks": cost.compare_blocks,

@@ -264,6 +264,33 @@ mod tests {
         assert_eq!(cells("--measure loss").unwrap(), ["throughput-udp-1408"]);
     }
 
+    /// One transfer tells all that is asked of transfers over UDP.
+    #[test]
+    fn what_one_transfer_tells_is_measured_with_one() {
+        let one = ["throughput-udp-1408"];
+        for metrics in ["reordering,duplication", "reordering,loss", "duplication,udp"] {
+            assert_eq!(cells(&format!("--measure {metrics}")).unwrap(), one, "{metrics}");
+        }
+        let slow = cells("-u -b 1M --measure loss,duplication,reordering").unwrap();
+        assert_eq!(slow, one);
+        let rates = cells("--measure packet-rate,reordering").unwrap();
+        assert_eq!(rates, ["packet-rate-udp-1408"]);
+    }
+
+    #[test]
+    fn what_has_no_trials_of_its_own_is_named_with_what_to_type() {
+        for (metric, expected) in [
+            ("cpu", "--measure: cpu comes with transfers over TCP: also = [\\\"cpu\\\"]"),
+            ("rtt-p99", "--tails"),
+            ("tls", "v6gap probe HOST --measure tls"),
+            ("lookup,udp", "v6gap probe HOST --measure lookup"),
+        ] {
+            let error = cells(&format!("--measure {metric}")).unwrap_err();
+            assert!(error.contains(expected), "{metric}: {error}");
+            assert!(!error.contains("not measured over"), "{metric}: {error}");
+        }
+    }
+
     #[test]
     fn lists_make_sweeps() {
         let made = cells("--measure throughput,tcp -w 8K,64K -n 1M,10M").unwrap();

@@ -372,6 +372,15 @@ loopback: for others, also behind a proxy, this computer would be a way past
 firewalls. The terminal has no such limit: v6gap probe HOST.",
     },
     Topic {
+        name: "E310",
+        title: "a lab that cannot be made or used",
+        text: "\
+No lab of that name is up, one is up already, it has no such host, it could not
+be made, or another version of the program holds it; the message says which.
+`v6gap lab list` shows the labs that are up and `v6gap lab status` what is in
+one; `v6gap lab up` makes one and `v6gap lab down` takes it down.",
+    },
+    Topic {
         name: "E401",
         title: "large packets of one family vanish",
         text: "\

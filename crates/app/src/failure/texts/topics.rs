@@ -14,13 +14,17 @@ Every question has one of five answers.
                beyond the margin, otherwise \"perhaps too small to matter\".
   better       IPv6 is better, in the same sense.
   same         No difference that matters: whatever there is lies inside the
-               margin. This is a finding, not the lack of one.
+               margin. This is a finding, not the lack of one. Where the range
+               shows that there is a difference all the same, tables say
+               \"≈ within 2 %\", which is the margin; it counts as same.
   can't tell   The range holds both a difference that matters and none. More
                pairs would settle it; the result says about how many, or that
                no run of this kind would soon: then a larger margin does, or
                less noise.
-  none         A check failed, so the numbers compare something else than two
-               protocols. The check is named.
+  no verdict   A check failed, so the numbers compare something else than two
+               protocols, or nothing could be measured. The reason is named.
+
+In JSON can't tell is \"inconclusive\" and no verdict is \"none\".
 
 The range is the 95 % range: so often it holds the true value. The margin is
 what you choose to ignore (--margin); it is fixed before the run and printed
@@ -28,7 +32,11 @@ with the result. Directions are words: \"1.4 % slower\" is IPv6 against IPv4.
 
 A second answer is about what remains after the longer header is taken off
 (\"header size explains nearly all of it\"). See `v6gap explain headers` and
-`v6gap predict`.",
+`v6gap predict`.
+
+Where something failed or was lost, two more say over which family that happens
+more often: \"worse: fails\", and of exchanges \"lost more often\". They count
+rounds and have no margin.",
     },
     Topic {
         name: "headers",
@@ -145,19 +153,24 @@ without it there is no verdict.",
   connect     5 %          --margin connect=5%
   loss        0.1 percentage points, --margin loss=0.1pp
 
+Of all others rates have 2 %, times and processor time 5 %, delay variation and
+lateness of frames 10 %, and shares 0.1 percentage points.
+
 Margins are fixed before a run, stored with it and printed with every result.
 The second answer, on what the longer header does not explain, uses narrower
-ones: 0.5 % for throughput, 2 % for times.",
+ones: 0.5 % for rates, 2 % for times and processor time.",
     },
     Topic {
         name: "models",
-        title: "the three kinds of links a lab can have",
+        title: "the kinds of links that a lab can have",
         text: "\
 \x20 bare      a virtual cable without a rate: what the protocol stack costs
   shaped    a token bucket in the kernel with exact Ethernet framing: true
             rates and queues; round trips are not measured on it
   wire      a link in user space that serialises each frame: true rates and
             true round trips, at the price of one processor
+  netem     as shaped, with delay and loss by the kernel, where it has that
+            (`v6gap lab list --kinds`)
 
 The model is named with every figure. Before a lab run the links are tested
 against arithmetic for some seconds; a figure whose test fails is refused.",
@@ -176,6 +189,12 @@ against arithmetic for some seconds; a figure whose test fails is refused.",
     7  the other end is asked for no more: it says so, or had enough (E214)
    10  --require or --fail-if is not met
    11  --require could not be decided
-  130  interrupted; what was complete is kept",
+  130  interrupted; what was complete is kept
+
+A condition is a verdict (better, worse, same), or one of something by its name:
+worse:rtt or of another metric; worse:failures, if more attempts and connections
+of IPv6 fail; worse:lost-exchanges, if more requests over UDP or ICMP get no
+answer. Without a name it is about all questions and failures. Of a probe
+--fail-if broken is met by a family that does not work at all.",
     },
 ];
