@@ -73,6 +73,7 @@ Examples:
   v6gap schema event                           of each line of --json-stream
   v6gap schema comparison                      of `compare --json`
   v6gap schema figure                          of `figures --format json`
+  v6gap schema list                            of `list --json`, and so of every verb with --json
   v6gap schema fleet-matrix                    of `fleet matrix --json`
   v6gap schema grafana > path.json             a dashboard for Grafana (docs/metrics.md)
   v6gap schema grafana-fleet > fleet.json      and one of a fleet")]
@@ -92,8 +93,42 @@ pub enum Document {
     Comparison,
     /// The numbers behind a figure
     Figure,
+    /// Whether a host can be measured
+    Check,
+    /// Whether hosts are fit for measuring
+    Doctor,
+    /// The ways to a host
+    Path,
+    /// What a plan takes and can find
+    Estimate,
+    /// Plans that come with the program
+    PlanList,
+    /// What the headers alone cost
+    Prediction,
+    /// What a run measured, carried to other sizes, lines and flows
+    Carried,
+    /// Stored results
+    List,
+    /// What a person wrote on a result
+    Note,
+    /// What came of making the index anew
+    Index,
+    /// What came of putting results into the archive or a database
+    Archive,
+    /// A lab that is up
+    LabStatus,
+    /// Labs, worlds, or what this host provides
+    LabList,
+    /// How true the links of a lab are
+    LabCalibration,
+    /// How the paths of a watch do
+    WatchStatus,
+    /// What the visits of a path found
+    WatchHistory,
     /// What a watch tells of a change or an outage
     WatchEvent,
+    /// How a fleet does
+    FleetStatus,
     /// What a mesh plan was taken for
     FleetCheck,
     /// What a mesh plan takes

@@ -19,10 +19,14 @@ const PARQUET: &str = "parquet";
 /// If it is not there, or a file cannot be written.
 pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure> {
     let output = args.output.as_deref();
-    let mut result = stored::load(&args.reference, context)?;
-    if args.anonymise {
-        result = nameless(&result, args.format)?;
-    }
+    let result = match (args.anonymise, args.format) {
+        (true, format) => nameless(&stored::load(&args.reference, context)?, format)?,
+        // What `show` says in these forms.
+        (false, ExportFormat::Json | ExportFormat::Md) => {
+            stored::load_told(&args.reference, context)?
+        }
+        (false, _) => stored::load(&args.reference, context)?,
+    };
     let text = match args.format {
         ExportFormat::Jsonl => {
             let lines = result.lines.iter();

@@ -3,6 +3,7 @@
 use crate::args::{Addresses, Asked, ConnectArgs, ProbeArgs, Probed};
 use crate::commands::plan::expect;
 use crate::commands::run::{random_seed, refused};
+use crate::conditions;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::session;
@@ -90,7 +91,7 @@ fn visit(
         return Err(failure);
     }
     if path_alone {
-        return Ok(Outcome::Done);
+        return Ok(conditions::outcome_without_verdicts(&args.result));
     }
     let plan = allowed(args, &mut found)?;
     let job = options.job(plan, &context.keys)?;

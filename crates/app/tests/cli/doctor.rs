@@ -1,5 +1,6 @@
 //! `doctor` on this host, over loopback: what it says whatever the host is like.
 
+use crate::schemas::fits;
 use crate::support::{Ran, Sandbox};
 use serde_json::Value;
 
@@ -23,7 +24,7 @@ fn what_is_seen_at_once_is_told_in_words_and_for_programs() {
     let ran = answered(sandbox.run("doctor --no-noise --json -q"));
     assert_eq!(ran.err, "");
     let told: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(told["schema"], "v6gap.doctor/1");
+    fits("doctor", &told);
     assert_eq!(told["fit"], ran.code == 0);
     assert!(told["noise"].is_null() && told["hosts"]["far"].is_null());
     for finding in told["findings"].as_array().unwrap() {
@@ -44,6 +45,7 @@ fn the_noise_over_loopback_is_that_of_each_family_with_itself() {
         assert!(ran.err.contains(&format!("noise of {family} against itself")), "{}", ran.err);
     }
     let told: Value = serde_json::from_str(&ran.out).unwrap();
+    fits("doctor", &told);
     let noise = told["noise"].as_array().unwrap();
     // A host under load may have too little time for two pairs of a family.
     for found in noise {
@@ -54,7 +56,7 @@ fn the_noise_over_loopback_is_that_of_each_family_with_itself() {
         let estimate = found["estimate"].as_f64().unwrap();
         assert!(low.as_f64().unwrap() <= estimate && estimate <= high.as_f64().unwrap());
     }
-    let runs = told["smallest-found"].as_array().unwrap();
+    let runs = told["smallest_found"].as_array().unwrap();
     for found in runs {
         let runs = found["runs"].as_array().unwrap();
         let pairs: Vec<u64> = runs.iter().map(|run| run["pairs"].as_u64().unwrap()).collect();

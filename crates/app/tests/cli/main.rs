@@ -15,6 +15,7 @@ mod papers;
 mod plans;
 mod predict;
 mod probe;
+mod schemas;
 mod secrets;
 mod ssh;
 mod stored;

@@ -1,5 +1,6 @@
 //! Hosts that do not run this program: visits over both families to a service on loopback.
 
+use super::schemas::fits;
 use super::support::Sandbox;
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -163,6 +164,15 @@ fn a_connection_alone_is_measured_where_a_port_is_named() {
         .map(|question| question["metric"].as_str().unwrap())
         .collect();
     assert!(metrics.contains(&"connect") && !metrics.contains(&"first-byte"), "{metrics:?}");
+}
+
+/// The way alone has no verdicts: what is required is open.
+#[test]
+fn the_way_alone_is_told_to_programs_and_leaves_what_is_required_open() {
+    let (sandbox, service) = (Sandbox::new(), Service::start(|_| FINE));
+    let ran = sandbox.run(&service.line("--measure path --json --fail-if worse,broken")).ended(0);
+    fits("path", &serde_json::from_str(&ran.out).unwrap());
+    sandbox.run(&service.line("--measure path -q --require same")).ended(11);
 }
 
 #[test]

@@ -242,6 +242,12 @@ fn five_runs_of_one_set_up_tell_where_the_next_will_be() {
     let document: Value = serde_json::from_str(&of("show early1 -J")).unwrap();
     let any = &document["questions"][0]["any_run"];
     assert_eq!(any["runs"], 5);
+    // Also in what leaves the program.
+    for (export, show) in [("json", "json"), ("md", "md")] {
+        let exported = of(&format!("export early1 --format {export}"));
+        assert_eq!(exported, of(&format!("show early1 --format {show}")));
+    }
+    assert!(!of("export early1 --anonymise --format json").contains("any_run"));
     let low = document["questions"][0]["effect"]["estimate"].as_f64().unwrap();
     assert!(any["range"]["low"].as_f64().unwrap() < low, "{any}");
     of("report early1 -o page.html");

@@ -1,6 +1,7 @@
 //! A watch as a person or a service manager meets it: its words and ends, and on loopback that it
 //! loses nothing and makes no visit twice, also when it is killed.
 
+use crate::schemas::fits;
 use crate::support::Sandbox;
 use crate::web_errors::{Server, free};
 use serde_json::Value;
@@ -133,7 +134,7 @@ fn visits_follow_each_other_and_none_is_lost_or_made_twice() {
     );
 
     let status = json(&sandbox, "watch status --json");
-    assert_eq!(status["schema"], "v6gap.watch.status/1");
+    fits("watch-status", &status);
     let (path, visits) = (&status["paths"][0], &status["paths"][0]["visits"][0]);
     assert_eq!(path["name"], "here");
     assert_eq!(path["with"], "run");
@@ -143,6 +144,7 @@ fn visits_follow_each_other_and_none_is_lost_or_made_twice() {
     assert!(status["moved_today_bytes"].as_u64().unwrap() > 0);
 
     let history = json(&sandbox, "watch history here --measure connect --json");
+    fits("watch-history", &history);
     let made = history["visits"].as_array().unwrap();
     let runs: Vec<&Value> = made.iter().map(|visit| &visit["run"]).collect();
     // From the second visit on each has a block at least.

@@ -6,6 +6,7 @@ mod made;
 
 pub use made::QUARTER_NS;
 
+use crate::schemas::fits;
 use crate::support::Sandbox;
 use crate::watch::{Watching, description, json, logged};
 use crate::web_errors::free;
@@ -87,6 +88,7 @@ pub fn write_changed(sandbox: &Sandbox, begin_ns: u64) {
 fn a_log_with_one_change_is_told_in_two_spells() {
     let (sandbox, begin_ns) = changed();
     let history = json(&sandbox, "watch history lab-b --measure rtt-tcp-64 --json");
+    fits("watch-history", &history);
     let spells = history["spells"].as_array().unwrap();
     assert_eq!(spells.len(), 2, "{history:#}");
     let [before, since] = [&spells[0], &spells[1]];
@@ -123,6 +125,7 @@ fn a_log_with_one_change_is_told_in_two_spells() {
 fn status_says_when_a_path_changed() {
     let (sandbox, begin_ns) = changed();
     let status = json(&sandbox, "watch status --json");
+    fits("watch-status", &status);
     let changes = status["paths"][0]["changes"].as_array().unwrap();
     assert_eq!(changes.len(), 1, "{status:#}");
     assert_eq!(changes[0]["first_unix_ns"], begin_ns + FIRST * QUARTER_NS);
@@ -154,7 +157,10 @@ fn a_program_reads_what_happened() {
         told.iter().map(|event| event["outage"]["family"].as_str().unwrap()).collect();
     assert_eq!(families, ["v4", "v6"], "{told:#?}");
     assert!(told.iter().all(|event| event["schema"] == "v6gap.watch.event/1"), "{told:#?}");
-    let notified = &json(&sandbox, "watch status --json")["notified"];
+    let status = json(&sandbox, "watch status --json");
+    fits("watch-status", &status);
+    fits("watch-history", &json(&sandbox, "watch history here --json"));
+    let notified = &status["notified"];
     assert!(notified["told"] == 2 && notified["lost"] == 0, "{notified:#}");
 }
 

@@ -102,6 +102,8 @@ fn clock(heard: &Heard) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Document;
+    use crate::commands::schema::tests::fits;
 
     fn heard(name: &str, state: &str, ago_ns: u64) -> Heard {
         let said = json!({
@@ -129,6 +131,30 @@ mod tests {
              oslo/b: silent for {silent}\nApplied: all.  0 paths were measured at least once.\n"
         );
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn its_document_fits_its_schema() {
+        let mut agents = vec![heard("rome/a", "idle", 0), heard("rome/b", "measuring", 5)];
+        let clock = json!({ "synchronised": true, "error_ns": 1 });
+        agents[0].said.clock = Some(serde_json::from_value(clock).unwrap());
+        let job = json!({
+            "stage": "granted", "epoch": 1, "attempt": 0, "from": "rome/a", "to": "rome/b",
+            "to_is_agent": true, "class": "light", "links": ["rome-uplink"], "longest_ns": 1,
+            "plan": "small", "plan_hash": "00", "unix_ns": 1,
+        });
+        let visit = json!({
+            "from": "rome/a", "to": "rome/b", "plan": "small", "run": "7k2f9q", "unix_ns": 1,
+        });
+        let all = Status {
+            known: Some(Known { leads: true, agents }),
+            jobs: vec![("1".to_owned(), serde_json::from_value(job).unwrap())],
+            meshes: vec!["all".to_owned()],
+            visits: vec![serde_json::from_value(visit).unwrap()],
+        };
+        fits(Document::FleetStatus, &document(&all));
+        let (jobs, meshes, visits) = (Vec::new(), Vec::new(), Vec::new());
+        fits(Document::FleetStatus, &document(&Status { known: None, jobs, meshes, visits }));
     }
 
     #[test]

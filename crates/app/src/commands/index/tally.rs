@@ -59,3 +59,21 @@ impl Tally {
         text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Document;
+    use crate::commands::schema::tests::fits;
+
+    #[test]
+    fn both_places_are_told_of_in_one_form() {
+        let left_out = vec!["abc111 is left out: it is empty".to_owned()];
+        let tally = Tally { all: 4, put: 1, measured: 1, left_out };
+        for place in ["archive", "database"] {
+            let told = serde_json::from_str(&tally.in_words(place, true)).unwrap();
+            fits(Document::Archive, &told);
+            assert_eq!(told["results"], 2);
+        }
+    }
+}

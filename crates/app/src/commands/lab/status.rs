@@ -1,6 +1,5 @@
 //! What a lab that is up tells of itself, as a table.
 
-use super::failure;
 use crate::failure::Failure;
 use crate::output;
 use serde_json::Value;
@@ -25,9 +24,9 @@ impl Status {
     /// # Errors
     /// If there is none of that name.
     pub fn of(name: &str) -> Result<Self, Failure> {
-        let text = holder::status(name).map_err(failure)?;
+        let text = holder::status(name).map_err(Failure::of_lab)?;
         Self::read(name, &text).map_err(|error| {
-            failure(format!("the lab called `{name}` is of another version: {error}"))
+            Failure::of_lab(format!("the lab called `{name}` is of another version: {error}"))
         })
     }
 
@@ -168,8 +167,24 @@ fn table(rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Document;
+    use crate::commands::schema::tests::fits;
+    use crate::worlds::{WORLDS, read_preset};
     use serde_json::json;
     use v6gap_core::plan::preset;
+
+    /// What else a lab tells is held against the schema where there is one (suite `netns`).
+    #[test]
+    fn every_world_that_comes_with_the_program_fits_the_schema() {
+        for shipped in &WORLDS {
+            let (_, world) = read_preset(shipped).unwrap();
+            let told = json!({
+                "name": shipped.name, "pid": 12, "world": world, "nodes": [], "wire": null,
+                "facts": {},
+            });
+            fits(Document::LabStatus, &told);
+        }
+    }
 
     #[test]
     fn a_status_is_a_table_of_nodes_and_one_of_links() {
