@@ -18,13 +18,13 @@ pub use judge::{Judge, SoFar};
 
 use crate::arm::{Arm, PerArm};
 use crate::observation::Lateness;
-use crate::plan::Plan;
+use crate::plan::{Plan, Stop};
 use crate::record::{
     Allotted, BlockRecord, Drawn, Ending, FailedAttempt, GaveUp, Line, Mark, RunHeader, TrialRecord,
 };
 use crate::schedule::{self, Block};
 use crate::values;
-use crate::workload::{Cell, Transport};
+use crate::workload::{Cell, Path, Transport};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -33,7 +33,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use position::Position;
 
-/// A block that fails, or fails a gate, is tried again at most so many times.
+/// A block that fails, or fails a gate, is tried again at most so many times; one that fails a gate
+/// not at all where the time that is left is needed for the least number of rounds.
 pub const ATTEMPTS_AGAIN: u32 = 3;
 
 /// Why a run ends in the middle of a round.
@@ -85,6 +86,8 @@ struct Labs {
 #[derive(Debug, Default)]
 struct Clock {
     began_ns: Option<u64>,
+    /// When it was asked last what is to be done.
+    now_ns: u64,
     round_began_ns: u64,
     /// What the last two rounds took.
     rounds_ns: [u64; 2],
@@ -94,6 +97,11 @@ impl Clock {
     /// What the next round will take: cells that rest make later rounds shorter.
     fn next_round_ns(&self) -> u64 {
         self.rounds_ns.into_iter().fold(0, u64::max)
+    }
+
+    /// What a round takes in which nothing is tried again, if one was measured.
+    fn smooth_round_ns(&self) -> Option<u64> {
+        self.rounds_ns.into_iter().filter(|ns| *ns > 0).min()
     }
 }
 
@@ -148,6 +156,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
             self.clock.began_ns = Some(now_ns);
             self.clock.round_began_ns = now_ns;
         }
+        self.clock.now_ns = now_ns;
         loop {
             if let Some(action) = self.due.pop_front() {
                 return action;
@@ -172,7 +181,8 @@ impl<'p, E: Trouble> Machine<'p, E> {
         let found = self.judge.gates(self.plan, attempt.cell, PerArm { a: &a, b: &b });
         (a.findings, b.findings) = (found.a, found.b);
         let valid = a.findings.iter().chain(&b.findings).all(|finding| !finding.fatal);
-        self.tried(&a, &b, valid);
+        let again = !self.is_short(a.duration_ns.saturating_add(b.duration_ns));
+        self.tried(&a, &b, valid, again);
         let drawn = Some(attempt.drawn(self.labs.present));
         let end = Line::Block(BlockRecord { block: a.block, valid, drawn });
         let (a, b) = (Box::new(a), Box::new(b));
@@ -213,7 +223,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
             Line::Block(end) => {
                 self.labs.seen(end.drawn.as_ref());
                 if let (Some(&a), Some(&b)) = (self.open.get(&Arm::A), self.open.get(&Arm::B)) {
-                    self.tried(a, b, end.valid);
+                    self.tried(a, b, end.valid, true);
                 }
             }
             Line::Allotted(allotted) => self.allotted(allotted),
@@ -324,13 +334,28 @@ impl<'p, E: Trouble> Machine<'p, E> {
         }
     }
 
-    /// Takes note of an attempt that has records. Its block is done if it is valid or was tried as
-    /// often as it may be.
-    fn tried(&mut self, a: &TrialRecord, b: &TrialRecord, valid: bool) {
+    /// Whether what is left of the time, `took_ns` after it was asked last, is needed for the
+    /// rounds that a run has at least: to measure a block again would cost all answers.
+    fn is_short(&self, took_ns: u64) -> bool {
+        let Stop::Adaptive { time_ns_max, pairs_min } = self.plan.design.stop else { return false };
+        let blocks = |cell: usize| self.allotted.as_ref().map_or(1, |blocks| blocks[cell]);
+        let block_ns = |cell: usize| 2.0 * self.plan.cells[cell].workload.cost(Path::USUAL).time_ns;
+        let cells = (0..self.plan.cells.len()).filter(|cell| !self.left_out.contains(cell));
+        let planned_ns = || cells.map(|cell| f64::from(blocks(cell)) * block_ns(cell)).sum::<f64>();
+        let round_ns = self.clock.smooth_round_ns().unwrap_or_else(|| planned_ns() as u64);
+        let left = u64::from(pairs_min.saturating_sub(self.rounds));
+        let Clock { began_ns, now_ns, .. } = self.clock;
+        let elapsed_ns = now_ns.saturating_sub(began_ns.unwrap_or(now_ns)).saturating_add(took_ns);
+        elapsed_ns.saturating_add(left.saturating_mul(round_ns)) > time_ns_max
+    }
+
+    /// Takes note of an attempt that has records. Its block is done if it is valid, was tried as
+    /// often as it may be, or is not to be tried again.
+    fn tried(&mut self, a: &TrialRecord, b: &TrialRecord, valid: bool, again: bool) {
         let known = self.reached(&a.mark());
         let transport = self.plan.cell(&a.cell).map(|(_, cell)| cell.workload.transport());
         self.udp_came |= transport == Some(Transport::Udp);
-        if known && (valid || self.position.attempt > ATTEMPTS_AGAIN) {
+        if known && (valid || !again || self.position.attempt > ATTEMPTS_AGAIN) {
             self.position.next_block();
         }
         if valid {

@@ -9,7 +9,7 @@ use v6gap_core::observation::{EndReport, Measured, PerEnd, Received, Sent, Times
 use v6gap_core::plan::{Plan, Stop, preset};
 use v6gap_core::record::{Ending, Line, RunHeader};
 use v6gap_core::run::{Action, Attempt, Event, Fate, Machine, Observed};
-use v6gap_core::workload::Transport;
+use v6gap_core::workload::{Path, Transport};
 use v6gap_judge::stopping::Interim;
 
 fn header(stop: Stop) -> RunHeader {
@@ -199,6 +199,25 @@ fn a_block_is_tried_again_under_its_number_as_often_as_it_may_be() {
         assert_eq!(gone, usize::from(how != How::Invalid), "what is invalid is not given up");
         assert_eq!(driven.ending, Ending::Complete);
     }
+}
+
+/// Eight rounds answer more than four of which nothing is missing.
+#[test]
+fn a_block_is_not_tried_again_where_its_time_is_needed_for_the_least_rounds() {
+    let plan = header(Stop::Pairs { pairs: 1 }).plan;
+    let round_ns: f64 = plan.cells.iter().map(|c| 2.0 * c.workload.cost(Path::USUAL).time_ns).sum();
+    let tries = |time_ns_max: u64| {
+        let header = header(Stop::Adaptive { time_ns_max, pairs_min: 8 });
+        let spoiled =
+            |attempt: &Attempt<'_>| attempt.block.round == 1 && attempt.number.is_multiple_of(2);
+        let driven = drive(&header, |attempt| {
+            (if spoiled(attempt) { How::Invalid } else { How::Valid }, attempt.block.round == 2)
+        });
+        driven.attempts.iter().map(|&(_, attempt, _)| attempt).max()
+    };
+    // Rounds are as the plan has them until one was measured.
+    assert_eq!(tries((7.9 * round_ns) as u64), Some(0));
+    assert_eq!(tries((8.5 * round_ns) as u64), Some(3));
 }
 
 #[test]
