@@ -1,5 +1,7 @@
 //! When a run has measured enough: asked after every pair of rounds, answered from the same ranges
-//! that the final analysis uses.
+//! that the final analysis uses, and from how much failed.
+
+mod failing;
 
 use crate::analysis::effect::{self, Combined};
 use crate::analysis::joint::{self, Decided, Evidence};
@@ -9,10 +11,11 @@ use crate::{allotment, gate, planning};
 use alloc::string::String;
 use alloc::vec::Vec;
 use allotment::Known;
+use failing::Failing;
 use v6gap_core::arm::{BlockKind, PerArm};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::{Plan, Stop};
-use v6gap_core::record::{Allotment, Allotted, GateFinding, RunHeader, TrialRecord};
+use v6gap_core::record::{Allotment, Allotted, FailedAttempt, GateFinding, RunHeader, TrialRecord};
 use v6gap_core::run::{Judge, SoFar};
 use v6gap_core::values;
 use v6gap_core::workload::{Cell, Path};
@@ -48,6 +51,7 @@ pub struct Interim {
     nulls: Vec<(u32, u64)>,
     /// Most blocks of a cell in a round.
     blocks_max: u32,
+    failing: Failing,
 }
 
 impl Interim {
@@ -76,7 +80,8 @@ impl Interim {
         }
         let cells = plan.cells.clone();
         let (nulls, blocks_max) = (alloc::vec![(0, 0); cells.len()], plan.design.blocks_max);
-        Interim { stop: plan.design.stop, questions, cells, nulls, blocks_max }
+        let failing = Failing::new(plan.design.arms);
+        Interim { stop: plan.design.stop, questions, cells, nulls, blocks_max, failing }
     }
 }
 
@@ -99,6 +104,9 @@ impl Judge for Interim {
             let (count, spent_ns) = &mut self.nulls[cell];
             *count += 1;
             *spent_ns = spent_ns.saturating_add(end(a).max(end(b)).saturating_sub(began_ns));
+        }
+        if let Some(cell) = self.cells.iter().find(|cell| cell.id == a.cell) {
+            self.failing.block(cell, PerArm { a, b });
         }
         // What a block has no value of has no answer at the end, so nothing waits for it.
         let lacks =
@@ -125,8 +133,13 @@ impl Judge for Interim {
         }
     }
 
+    fn failed(&mut self, failed: &FailedAttempt) {
+        self.failing.attempt(failed);
+    }
+
     /// What has too few blocks for an answer is no question any more.
     fn give_up(&mut self, cell: usize) {
+        self.failing.give_up(&self.cells[cell].id);
         self.questions.retain(|q| q.cell != cell || q.rounds() >= effect::BLOCKS_MIN);
         for question in self.questions.iter_mut().filter(|question| question.cell == cell) {
             question.given_up = true;
@@ -154,7 +167,9 @@ impl Judge for Interim {
 
     fn resting(&self, rounds: u32) -> Vec<usize> {
         match self.stop {
-            Stop::Adaptive { pairs_min, .. } if rounds >= pairs_min && self.blocks_max > 1 => {
+            Stop::Adaptive { pairs_min, .. }
+                if rounds >= pairs_min && self.blocks_max > 1 && !self.failing.is_open() =>
+            {
                 let settled = self.settled();
                 // Questions that are decided together wait for each other, since their p-values do,
                 // and so that a sweep has all of its sizes in a round.
@@ -183,7 +198,8 @@ impl Judge for Interim {
                 elapsed_ns.saturating_add(round_ns) > time_ns_max
                     || (balanced
                         && rounds >= pairs_min
-                        && self.settled().iter().all(|settled| *settled))
+                        && self.settled().iter().all(|settled| *settled)
+                        && !self.failing.is_open())
             }
         }
     }
@@ -316,8 +332,9 @@ impl Running {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::tests::blank;
+    use crate::analysis::tests::{blank, refused};
     use v6gap_core::arm::Arm;
+    use v6gap_core::family::Family;
     use v6gap_core::plan::preset;
 
     const SECOND: u64 = 1_000_000_000;
@@ -344,7 +361,7 @@ mod tests {
                 let b = trial(cell, Arm::B, BlockKind::Compare, 100.0 * ratio * wobble);
                 a.round = round + 1;
                 progress.add(&a, &b);
-                let null = BlockKind::Null(v6gap_core::family::Family::V4);
+                let null = BlockKind::Null(Family::V4);
                 progress.add(&trial(cell, Arm::A, null, 1.0), &trial(cell, Arm::B, null, 9.0));
             }
         }
@@ -369,6 +386,37 @@ mod tests {
         assert!(!progress.complete(10, 10 * SECOND, SECOND));
         assert!(!progress.complete(10, 59 * SECOND, SECOND));
         assert!(progress.complete(10, 59 * SECOND + 1, SECOND), "another round would not fit");
+    }
+
+    /// A run waits for nine rounds in which one family failed more, whichever it is, once they are
+    /// more than a twentieth; not for fewer, nor for a cell that was given up.
+    #[test]
+    fn failures_that_may_tell_the_families_apart_keep_a_run_going() {
+        let plan = plan(ADAPTIVE);
+        let failed = |rounds: u32, failures: &[(u32, Family)]| {
+            let mut progress = progress(&plan, rounds, 1.0, 0.001);
+            for &(round, family) in failures {
+                let refused = refused(&plan.cells[0].id, Some(family));
+                progress.failed(&FailedAttempt { round, ..refused });
+            }
+            progress
+        };
+        let complete = |progress: &Interim, rounds| progress.complete(rounds, SECOND, SECOND);
+        let all = |n: u32| (1..=n).map(|round| (round, Family::V6)).collect::<Vec<_>>();
+        // Two cells of 12 rounds are 24.
+        assert!(complete(&failed(12, &all(1)), 12));
+        assert!(!complete(&failed(12, &all(2)), 12));
+        assert!(failed(12, &all(2)).resting(12).is_empty());
+        assert!(!complete(&failed(8, &[(1, Family::V6), (2, Family::V4)]), 8), "whichever it is");
+        assert!(!complete(&failed(10, &all(8)), 10));
+        assert!(complete(&failed(10, &all(9)), 10));
+        // Both in one round are no difference.
+        assert!(complete(&failed(8, &[(1, Family::V6), (1, Family::V4)]), 8));
+        let mut gone = failed(8, &all(2));
+        gone.give_up(0);
+        assert!(complete(&gone, 8));
+        let late = failed(8, &all(2));
+        assert!(late.complete(8, 60 * SECOND, SECOND), "the time that a run may take is kept");
     }
 
     #[test]

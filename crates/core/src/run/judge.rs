@@ -3,7 +3,7 @@
 use crate::arm::PerArm;
 use crate::metric::Metric;
 use crate::plan::Plan;
-use crate::record::{Allotted, GateFinding, TrialRecord};
+use crate::record::{Allotted, FailedAttempt, GateFinding, TrialRecord};
 use crate::workload::Cell;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -22,6 +22,9 @@ pub trait Judge: Debug {
     /// Takes note of a valid block; of null blocks those before the first comparison tell the
     /// noise.
     fn add(&mut self, a: &TrialRecord, b: &TrialRecord);
+
+    /// Takes note of an attempt that gave nothing.
+    fn failed(&mut self, failed: &FailedAttempt);
 
     /// Takes note that the cell with this index will not be measured any more.
     fn give_up(&mut self, cell: usize);

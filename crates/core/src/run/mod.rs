@@ -201,8 +201,9 @@ impl<'p, E: Trouble> Machine<'p, E> {
             // What could not be stored is not told either.
             self.due.clear();
         } else if let Some(attempt) = self.attempt() {
-            let line = Line::Failed(failed_attempt(&attempt, self.labs.present, &error));
-            self.due.push_back(Action::Store(vec![line]));
+            let failed = failed_attempt(&attempt, self.labs.present, &error);
+            self.judge.failed(&failed);
+            self.due.push_back(Action::Store(vec![Line::Failed(failed)]));
         }
         self.position.attempt += 1;
         // Where datagrams came through before, a silence is one of some time.
@@ -235,6 +236,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
             Line::Failed(failed) => {
                 self.labs.seen(Some(&failed.drawn));
                 self.reached(&failed.mark());
+                self.judge.failed(failed);
             }
             // Whoever goes on with the run may try as often again.
             Line::End(_) => self.position.session_attempt = self.position.attempt,

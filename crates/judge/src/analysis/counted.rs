@@ -28,11 +28,11 @@ pub struct Counted {
 }
 
 /// How often it happened to each arm; what is in the first place counts before the second.
-pub(super) type Times = PerArm<(u64, u64)>;
+pub(crate) type Times = PerArm<(u64, u64)>;
 
 impl Counted {
     /// What blocks say, each with its cell, its round and how often it happened.
-    pub(super) fn of<'a>(blocks: impl Iterator<Item = (&'a str, u32, Times)>) -> Self {
+    pub(crate) fn of<'a>(blocks: impl Iterator<Item = (&'a str, u32, Times)>) -> Self {
         let mut rounds: BTreeMap<(&str, u32), Times> = BTreeMap::new();
         for (cell, round, times) in blocks {
             let of = rounds.entry((cell, round)).or_default();

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::metric::Metric;
-use v6gap_core::record::FailedAttempt;
+use v6gap_core::record::{FailedAttempt, TrialRecord};
 use v6gap_core::values;
 use v6gap_core::workload::Workload;
 
@@ -182,17 +182,19 @@ fn in_blocks<'a>(found: &Collected<'a>) -> Begun<'a> {
         let of = blocks.entry(block.number).or_default();
         (of.cell, of.round) = (&block.trials.a.cell, block.round());
         if block.valid {
-            of.connections = PerArm::from_fn(|arm| connections(found, block, arm));
+            if let Some(workload) = workload(found, block) {
+                of.connections = block.trials.map(|trial| connections(workload, trial));
+            }
             of.exchanges = PerArm::from_fn(|arm| exchanged(found, block, arm));
         }
     }
     blocks
 }
 
-/// Connections of one arm that failed in a block, and of how many.
-fn connections(found: &Collected<'_>, block: &Block<'_>, arm: Arm) -> (u64, u64) {
-    let opens = matches!(workload(found, block), Some(Workload::Connect(_)));
-    let times = values::times(Metric::Connect, &block.trials.get(arm).ends).filter(|_| opens);
+/// Connections of a trial that failed, and of how many.
+pub(crate) fn connections(workload: &Workload, trial: &TrialRecord) -> (u64, u64) {
+    let opens = matches!(workload, Workload::Connect(_));
+    let times = values::times(Metric::Connect, &trial.ends).filter(|_| opens);
     times.map_or((0, 0), |times| (times.lost, times.with_lost()))
 }
 
@@ -220,12 +222,11 @@ fn workload<'a>(found: &Collected<'a>, block: &Block<'_>) -> Option<&'a Workload
 mod tests {
     use super::*;
     use crate::analysis::analyse;
-    use crate::analysis::tests::{EVEN, plan, run};
+    use crate::analysis::tests::{EVEN, plan, refused, run};
     use alloc::string::ToString;
-    use v6gap_core::arm::TurnOrder;
     use v6gap_core::family::Family;
     use v6gap_core::observation::{Measured, Times};
-    use v6gap_core::record::{Drawn, GaveUp, Line};
+    use v6gap_core::record::{GaveUp, Line};
     use v6gap_core::workload::Cell;
 
     const ROUNDS: u32 = 12;
@@ -245,23 +246,9 @@ mod tests {
                 *left -= 1;
                 // Attempts at one block are one failure.
                 for attempt in 0..2 {
-                    lines.push(Line::Failed(FailedAttempt {
-                        block: trial.block,
-                        cell: trial.cell.clone(),
-                        kind: trial.kind,
-                        round: trial.round,
-                        attempt,
-                        family: *family,
-                        error: "refused".to_string(),
-                        why: "refused".to_string(),
-                        drawn: Drawn {
-                            seed: 1,
-                            order: TurnOrder::Ab,
-                            write_bytes: None,
-                            read_bytes: None,
-                            lab: None,
-                        },
-                    }));
+                    let (block, round) = (trial.block, trial.round);
+                    let refused = refused(&trial.cell, *family);
+                    lines.push(Line::Failed(FailedAttempt { block, round, attempt, ..refused }));
                 }
             }
             lines.push(line);

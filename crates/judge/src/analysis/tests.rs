@@ -11,7 +11,7 @@ use v6gap_core::observation::{
     PerEnd, Received, Sent,
 };
 use v6gap_core::plan::{Plan, Stop, preset};
-use v6gap_core::record::{BlockRecord, Host, TrialRecord, decode};
+use v6gap_core::record::{BlockRecord, Drawn, FailedAttempt, Host, TrialRecord, decode};
 use v6gap_core::schedule;
 use v6gap_core::workload::{Cell, Workload};
 use v6gap_core::world::{LinkModel, World};
@@ -135,6 +135,27 @@ pub(crate) fn blank(cell: &str, family: Family) -> TrialRecord {
         findings: Vec::new(),
         link: None,
         beside: None,
+    }
+}
+
+/// An attempt of the first round that one family refused.
+pub(crate) fn refused(cell: &str, family: Option<Family>) -> FailedAttempt {
+    FailedAttempt {
+        block: 0,
+        cell: cell.into(),
+        kind: BlockKind::Compare,
+        round: 1,
+        attempt: 0,
+        family,
+        error: "refused".into(),
+        why: "refused".into(),
+        drawn: Drawn {
+            seed: 1,
+            order: TurnOrder::Ab,
+            write_bytes: None,
+            read_bytes: None,
+            lab: None,
+        },
     }
 }
 

@@ -2,5 +2,6 @@
 
 mod allotted;
 mod drawn;
+mod failing;
 mod run;
 mod support;
