@@ -1,6 +1,6 @@
 //! Stored runs like one that is shown or compared. They are found by the index, and their summaries
-//! are read before whole journals are, the newest first; what is damaged, or of another program, is
-//! passed over.
+//! are read before whole journals are, the nearest in time first; what is damaged, or of another
+//! program, is passed over.
 
 use crate::index;
 use v6gap_core::record::{Line, RunHeader};
@@ -35,7 +35,7 @@ pub fn of_any(compared: &[Compared<'_>], store: &Store) -> Vec<Known> {
     like.into_iter().filter_map(|row| known(row, store)).collect()
 }
 
-/// The newest that may be like it, as far as their first lines tell.
+/// The nearest in time that may be like it, as far as their first lines tell.
 fn candidates<'a>(
     run: &'a RunHeader,
     index: &'a Index,
@@ -52,15 +52,18 @@ fn candidates<'a>(
                 None => store.header(&head.id).is_ok_and(|other| alike::word(&other) == word),
             }
     };
-    index.rows().iter().filter(may_be).take(RUNS_MAX - 1)
+    let mut rows: Vec<&Row> = index.rows().iter().collect();
+    rows.sort_by_key(|row| row.head.started_unix_ns.abs_diff(run.started_unix_ns));
+    rows.into_iter().filter(may_be).take(RUNS_MAX - 1)
 }
 
 fn known(row: &Row, store: &Store) -> Option<Known> {
-    let (id, word) = (&row.head.id, row.head.set_up.as_deref());
-    let kept = word.zip(index::summary(&row.head, store));
+    let head = &row.head;
+    let (id, word) = (&head.id, head.set_up.as_deref());
+    let kept = word.zip(index::summary(head, store));
     // A run that is not valid says nothing, and its journal need not be asked again.
     if let Some((word, summary)) = kept.filter(|(_, summary)| summary.is_ours()) {
-        return Known::read(id, word, &summary);
+        return Known::read((id, head.started_unix_ns), word, &summary);
     }
     let lines = store.read_run(id).ok()?;
     Known::of(&analyse(&lines).ok()?, &lines)

@@ -30,6 +30,7 @@ use v6gap_judge::analysis::claims::Claim;
 use v6gap_judge::analysis::compare::Of;
 use v6gap_judge::analysis::costmodel::CostModel;
 use v6gap_judge::analysis::discards::Discards;
+use v6gap_judge::analysis::history::ChangePoint;
 use v6gap_judge::analysis::sizes::SizeEffect;
 use v6gap_judge::analysis::studies::{AsPublished, Published};
 use v6gap_judge::analysis::{
@@ -171,6 +172,8 @@ struct Answer<'a> {
     mean: Option<MeanBeside>,
     #[serde(skip_serializing_if = "Option::is_none")]
     any_run: Option<AnyRun>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    change_points: &'a [ChangePoint],
     uncertainty: Option<Budget>,
     advantage_v6: Option<Advantage>,
     margin: f64,
@@ -468,6 +471,7 @@ fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {
         effect: q.effect.as_ref().map(EffectOut::from),
         mean: q.mean,
         any_run: q.any_run,
+        change_points: &q.change_points,
         uncertainty: budget::of(analysis, q),
         advantage_v6: q.effect.as_ref().filter(|_| !null).map(|e| advantage(q.metric, e)),
         margin: q.margin,

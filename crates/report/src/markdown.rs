@@ -43,8 +43,8 @@ pub fn markdown(analysis: &Analysis) -> String {
     if let Some(drawn) = sentences::drawn(analysis) {
         out.push_str(&format!("{}\n\n", escape(drawn)));
     }
-    if let Some(any_run) = sentences::any_run(analysis) {
-        out.push_str(&format!("{}\n\n", escape(any_run)));
+    for text in sentences::other_runs(analysis) {
+        out.push_str(&format!("{}\n\n", escape(text)));
     }
     let (summary, seen) = sentences::checks::summary(analysis);
     out.push_str(&format!("Checks: {summary}.\n"));

@@ -10,6 +10,7 @@ mod html;
 mod language;
 mod live;
 mod metrics;
+mod other_runs;
 mod parquet;
 mod parsed;
 mod schema;

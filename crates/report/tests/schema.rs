@@ -13,6 +13,8 @@ use v6gap_core::record::Line;
 use v6gap_core::run::SoFar;
 use v6gap_judge::analysis::alike::AnyRun;
 use v6gap_judge::analysis::beside::{OctetsBeside, OctetsOf, Way};
+use v6gap_judge::analysis::compare::Of;
+use v6gap_judge::analysis::history::ChangePoint;
 use v6gap_judge::analysis::{Analysis, Choice, Failures, Modes, OrderEffect, Outlier, Range};
 use v6gap_report::figure::{self, Paint};
 use v6gap_report::{json, json_comparison, paper, stream};
@@ -59,6 +61,14 @@ fn everything() -> Analysis {
     analysis.stopped = Some("interrupted".to_owned());
     let range = Range { low: -0.1, high: 0.1 };
     analysis.questions[0].any_run = Some(AnyRun { range, tau: 0.01, runs: 5 });
+    analysis.questions[0].change_points.push(ChangePoint {
+        of: Of::First,
+        first: analysis.run.id.clone(),
+        before: 3,
+        since: 5,
+        by: 0.0,
+        range,
+    });
     analysis.questions[0].place = Some("192.0.2.1 and 2001:db8::1".to_owned());
     let way = Way { sent: 1_000, received: 900 };
     analysis.beside.push(OctetsBeside {

@@ -6,7 +6,6 @@ use v6gap_core::arm::PerArm;
 use v6gap_core::family::PerFamily;
 use v6gap_core::metric::Metric;
 use v6gap_core::workload::{Cell, Transport, Visit, Workload};
-use v6gap_judge::analysis::alike::AnyRun;
 use v6gap_judge::analysis::{
     Analysis, CheckState, Choice, Counted, Exchanges, Failures, NullTold, OrderEffect, Race, Range,
     Verdict,
@@ -459,30 +458,6 @@ fn a_comparison_says_that_a_family_came_to_fail() {
     // By itself a family has its figures, and why they are not judged.
     let why = "can't tell; how much failures of a family by itself scatter from run to run is not";
     assert_eq!(details.matches(why).count(), 2, "{details}");
-}
-
-/// Where any run like this one will be stands beside its own ranges in every form, once known.
-#[test]
-fn where_any_run_will_be_is_told_once_it_is_known() {
-    let forms = |analysis: &Analysis| {
-        let info = PageInfo { title: "", command: "", sockets: &[], facsimile: false };
-        [
-            table(analysis, &Style { width: 400, ..Style::default() }),
-            markdown(analysis),
-            page(analysis, &info),
-        ]
-    };
-    let mut analysis = lab();
-    for form in forms(&analysis) {
-        assert!(form.contains("95 %, this run: ") && !form.contains("any run"), "{form}");
-    }
-    let range = Range { low: -0.020, high: -0.008 };
-    analysis.questions[0].any_run = Some(AnyRun { range, tau: 0.0021, runs: 6 });
-    let said = "95 %, any run like it, by 6 runs of this set-up (in brackets: from run to run): \
-                Throughput, TCP: 0.8 to 2.0 % slower (0.21 %).";
-    for form in forms(&analysis) {
-        assert!(form.contains(said), "{form}");
-    }
 }
 
 #[test]

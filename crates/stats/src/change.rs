@@ -16,6 +16,7 @@ use crate::drift::{Moments, welch};
 use crate::estimate::Interval;
 use crate::paired_t;
 use crate::sequence::t_sequence_radius;
+use crate::special::t_upper;
 use crate::summary::{mean, sd};
 use alloc::vec::Vec;
 
@@ -39,7 +40,7 @@ pub struct Point {
     pub standard_error: Option<f64>,
 }
 
-/// When a change is proclaimed.
+/// When a change is proclaimed by a [`Detector`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rule {
     /// Rate of false alarms: one in 1 / alpha values at most, on average. The t sequence is asked
@@ -297,6 +298,52 @@ pub fn split(points: &[Point]) -> Option<When> {
     })
 }
 
+/// Where each mean of a short series begins that is known whole: the first position, and those at
+/// which it is another by more than the margin, at error rate `alpha` of the series.
+///
+/// All windows are asked, each at all of its splits: whether the difference lies beyond the margin
+/// at `alpha` over their number (Bonferroni), by Student's t of a common variance. (Welch's finds
+/// too much at such rates: three values alike by chance leave the degrees of freedom to the other
+/// side.) The surest split parts the series, and both sides are asked again (wild binary
+/// segmentation with all intervals, Fryzlewicz 2014).
+///
+/// A [`Detector`] answers after each value, and for that needs some ten on either side at the rates
+/// that are usual; this needs [`SIDE_MIN`]. It takes time by the fourth power of the number of
+/// values, which are taken for independent.
+pub fn begins(points: &[Point], rule: Rule) -> Vec<usize> {
+    let (mut asked, mut surest) = (0_u32, (1.0, 0));
+    for low in 0..points.len() {
+        for high in low + 2 * SIDE_MIN..=points.len() {
+            for split in low + SIDE_MIN..=high - SIDE_MIN {
+                asked += 1;
+                let p = beyond(&points[low..split], &points[split..high], rule.margin);
+                if p < surest.0 {
+                    surest = (p, split);
+                }
+            }
+        }
+    }
+    let (p, split) = surest;
+    if p * f64::from(asked) > rule.alpha || split == 0 {
+        return Vec::from([0]);
+    }
+    let later = begins(&points[split..], rule).into_iter().map(|at| at + split);
+    begins(&points[..split], rule).into_iter().chain(later).collect()
+}
+
+/// Two-sided p-value of "the means differ by no more than the margin", by Student's t of a common
+/// variance; 1 where it is not known.
+fn beyond(before: &[Point], after: &[Point], margin: f64) -> f64 {
+    let (before, after) = (moments(before), moments(after));
+    let squares = |side: Moments| side.sd * side.sd * (side.n - 1) as f64;
+    let df = (before.n + after.n - 2) as f64;
+    let each = 1.0 / before.n as f64 + 1.0 / after.n as f64;
+    let error = libm::sqrt((squares(before) + squares(after)) / df * each);
+    let further = (after.mean - before.mean).abs() - margin;
+    let known = further > 0.0 && error > 0.0 && error.is_finite();
+    if known { 2.0 * t_upper(further / error, df) } else { 1.0 }
+}
+
 /// The mean of some values with its range.
 pub fn side(points: &[Point]) -> Side {
     let Moments { mean, sd, n } = moments(points);
@@ -367,6 +414,21 @@ mod tests {
         let series = points(about(0.0, 50).chain(about(8.0, 30)).chain(about(0.0, 30)));
         let firsts: Vec<usize> = changes(&series, RULE).iter().map(|found| found.first).collect();
         assert_eq!(firsts, [50, 80]);
+    }
+
+    /// Three values of a new mean are enough where nothing else can come; a step within the margin,
+    /// a single wild value and noise are none.
+    #[test]
+    fn a_short_series_is_parted_at_each_step() {
+        let rule = Rule { alpha: 0.002, margin: 1.0 };
+        let begins = |values: &[&[f64]]| begins(&points(values.concat()), rule);
+        let about = |mean: f64, n: usize| about(mean, n).collect::<Vec<_>>();
+        assert_eq!(begins(&[&about(0.0, 9), &about(40.0, 3)]), [0, 9]);
+        assert_eq!(begins(&[&about(0.0, 7), &about(20.0, 6), &about(0.0, 7)]), [0, 7, 13]);
+        assert_eq!(begins(&[&about(0.0, 10), &about(0.9, 10)]), [0]);
+        assert_eq!(begins(&[&about(0.0, 9), &[40.0], &about(0.0, 9)]), [0]);
+        assert_eq!(begins(&[&about(0.0, 2), &about(40.0, 3)]), [0]);
+        assert_eq!(begins(&[]), [0]);
     }
 
     /// One value in twelve is 30: the long run of zeros in the middle is no range of no width.

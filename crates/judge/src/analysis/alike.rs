@@ -9,6 +9,7 @@
 use super::compare::Of;
 use super::compare::set_up;
 use super::effect::{self, Setting};
+use super::history::History;
 use super::summary::Summary;
 use super::{Analysis, Question, Range, Verdict, guard};
 use crate::reach::{self, level};
@@ -20,22 +21,26 @@ use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::Stop;
 use v6gap_core::record::{Line, RunHeader, RunId};
 use v6gap_stats::between::{self, Between, Found};
+use v6gap_stats::change::Rule;
 use v6gap_stats::drift::Moments;
 use v6gap_stats::{Interval, signed_rank, summary};
 
 /// Fewest runs of one set-up, from which how they scatter is told.
 pub const RUNS_MIN: usize = 5;
 
-/// So many runs of one set-up are looked at, the newest.
+/// So many runs of one set-up are looked at, those nearest in time.
 pub const RUNS_MAX: usize = 20;
 
-/// Error rate of the range of the next run.
+/// Error rate of the range of the next run; and of the changes of a set-up, all that is asked of
+/// its runs together.
 const ALPHA: f64 = 0.05;
 
 /// What is kept of a run to hold others against.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Known {
     id: RunId,
+    /// Start, in ns since the Unix epoch.
+    started_unix_ns: u64,
     /// The word of its set-up.
     word: String,
     /// What its sockets were granted, as in [`Summary::granted`].
@@ -86,12 +91,14 @@ impl Known {
         let found = found.filter_map(|(asked, found)| Some((asked, found?))).collect();
         let granted = set_up::told(&set_up::granted(lines));
         let run = &analysis.run;
-        Some(Known { id: run.id.clone(), word: word(run), granted, found })
+        let (id, started_unix_ns) = (run.id.clone(), run.started_unix_ns);
+        Some(Known { id, started_unix_ns, word: word(run), granted, found })
     }
 
-    /// The same by the summary of a run whose set-up has that word; `None` also if another version
-    /// of this program judged it.
-    pub fn read(id: &RunId, word: &str, summary: &Summary) -> Option<Known> {
+    /// The same by the summary of a run that was `started` (its identifier, and when in ns since
+    /// the Unix epoch) and whose set-up has that word; `None` also if another version of this
+    /// program judged it.
+    pub fn read(started: (&RunId, u64), word: &str, summary: &Summary) -> Option<Known> {
         if !summary.valid || !summary.is_ours() {
             return None;
         }
@@ -101,7 +108,8 @@ impl Known {
         });
         let found = found.filter_map(|(asked, found)| Some((asked, found?))).collect();
         let (word, granted) = (word.to_string(), summary.granted.clone());
-        Some(Known { id: id.clone(), word, granted, found })
+        let (id, started_unix_ns) = started;
+        Some(Known { id: id.clone(), started_unix_ns, word, granted, found })
     }
 
     /// Whether nothing of the set-up differs. What is not told of sockets is no difference.
@@ -112,7 +120,7 @@ impl Known {
         self.word == other.word && !self.granted.iter().zip(&other.granted).any(differs)
     }
 
-    /// This run and those of `others` that are like it, each once.
+    /// This run and those of `others` that are like it, each once, in the order of time.
     fn with_like<'a>(&'a self, others: &'a [Known]) -> Vec<&'a Known> {
         let mut alike = vec![self];
         for other in others {
@@ -121,6 +129,7 @@ impl Known {
                 alike.push(other);
             }
         }
+        alike.sort_by_key(|run| run.started_unix_ns);
         alike
     }
 
@@ -142,16 +151,19 @@ impl<'a> SetUp<'a> {
         SetUp(run.map(|run| run.with_like(others)).unwrap_or_default())
     }
 
-    /// What each of its runs found.
-    fn found(&self, q: &Question, of: Of) -> Vec<Found> {
-        self.0.iter().filter_map(|run| run.found(q, of)).collect()
+    /// What each of its runs found, but for those in `left_out`.
+    fn history(&self, q: &Question, of: Of, left_out: &[&RunId]) -> History<'a> {
+        let counted = self.0.iter().filter(|run| !left_out.contains(&&run.id));
+        let runs = counted.filter_map(|run| Some((&run.id, run.found(q, of)?))).collect();
+        let series = self.0.iter().map(|run| run.found.len()).max().unwrap_or_default().max(1);
+        let (alpha, margin) = (ALPHA / series as f64, effect::margin(q.metric, q.margin));
+        History::new(runs, Rule { alpha, margin })
     }
 
-    /// What each of its runs found but for those that are compared: a change between them is no
-    /// scatter.
+    /// What its runs found about one mean, the newest, but for those that are compared: a change
+    /// between them is no scatter.
     pub(super) fn others_found(&self, q: &Question, of: Of, compared: [&RunId; 2]) -> Vec<Found> {
-        let others = self.0.iter().filter(|run| !compared.contains(&&run.id));
-        others.filter_map(|run| run.found(q, of)).collect()
+        self.history(q, of, &compared).newest(RUNS_MIN)
     }
 }
 
@@ -168,14 +180,19 @@ pub(super) fn scatter(found: &[Found]) -> Option<Scatter> {
     Some(Scatter { tau, runs: found.len() })
 }
 
-/// Where the next run like `analysis` will be, question by question, where `others` are enough.
+/// Where the next run like `analysis` will be, question by question, where `others` are enough, and
+/// what changed from run to run.
 pub fn tell(analysis: &mut Analysis, lines: &[Line], others: &[Known]) {
     let Some(own) = Known::of(analysis, lines) else { return };
     let set_up = SetUp::of(Some(&own), others);
     // What bursts may have hidden scatters by no such law.
     for q in analysis.questions.iter_mut().filter(|q| q.unseen.is_none()) {
+        let scale = q.metric.scale();
+        let histories = Of::ALL.map(|of| (of, set_up.history(q, of, &[])));
+        let changes = histories.iter().map(|(of, history)| history.change_points(*of, scale));
+        q.change_points = changes.flatten().collect();
         let Some(this) = own.found(q, Of::Difference) else { continue };
-        let (found, scale) = (set_up.found(q, Of::Difference), q.metric.scale());
+        let found = histories[0].1.around(&own.id);
         q.any_run = next(&found, this).map(|(between, range)| AnyRun {
             range: Range { low: scale.shown(range.low), high: scale.shown(range.high) },
             tau: between.tau,

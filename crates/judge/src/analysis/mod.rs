@@ -23,6 +23,7 @@ mod explained;
 pub(crate) mod failures;
 pub mod guard;
 mod held;
+pub mod history;
 pub mod joint;
 mod limited;
 mod links;
@@ -252,6 +253,8 @@ pub struct Question {
     /// Where the estimate of any run like this one lies, where other runs tell
     /// ([`alike::tell`]): no journal by itself does.
     pub any_run: Option<alike::AnyRun>,
+    /// What changed between runs like this one, where other runs tell.
+    pub change_points: Vec<history::ChangePoint>,
     /// The margin, fixed before the run.
     pub margin: f64,
     /// The verdict.

@@ -210,6 +210,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>, pair_ns: 
         events: o.metric.is_loss().then(|| events(o, |b| b.valid)),
         unseen: unseen(o),
         any_run: None,
+        change_points: Vec::new(),
         caveats: translated(found).chain(caveats(o, refused)).collect(),
         suspects: Vec::new(),
         diagnostics: o.diagnostics.clone(),

@@ -2,7 +2,7 @@
 
 use super::strip::{self, Axis, Shown};
 use crate::number::shown;
-use crate::sentences::{any_run, blocks, checks, details, failures, headline};
+use crate::sentences::{blocks, checks, details, failures, headline, other_runs};
 use crate::words::{self, Told};
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::arm::PerArm;
@@ -58,7 +58,7 @@ pub(super) fn table(analysis: &Analysis) -> Markup {
                 } }
             }
             (legend(analysis))
-            @if let Some(any_run) = any_run(analysis) { p { (any_run) } }
+            @for text in other_runs(analysis) { p { (text) } }
         }
     }
 }

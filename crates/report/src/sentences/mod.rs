@@ -1,7 +1,6 @@
 //! What a result says in sentences, made of the values that the judge gave, so that terminal, page
 //! and JSON say the same.
 
-mod any_run;
 mod blocks;
 pub(crate) mod checks;
 pub(crate) mod comparison;
@@ -11,16 +10,17 @@ mod drawn;
 mod failures;
 mod headline;
 mod levels;
+mod other_runs;
 mod races;
 pub(crate) mod sensitivity;
 mod way;
 
-pub(crate) use any_run::any_run;
 pub(crate) use blocks::{blocks, far};
 pub use costs::costs;
 pub use drawn::drawn;
 pub use failures::failures;
 pub use headline::{details, headline, predicted};
+pub(crate) use other_runs::other_runs;
 pub use races::{fallbacks, races};
 pub use way::hole;
 pub(crate) use way::way;

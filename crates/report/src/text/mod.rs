@@ -254,8 +254,8 @@ fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
     if let Some(drawn) = sentences::drawn(analysis) {
         say(style, out, &drawn);
     }
-    if let Some(any_run) = sentences::any_run(analysis) {
-        say(style, out, &any_run);
+    for text in sentences::other_runs(analysis) {
+        say(style, out, &text);
     }
     let (summary, seen) = sentences::checks::summary(analysis);
     let seen: Vec<&str> = seen

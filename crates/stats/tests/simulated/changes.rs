@@ -6,7 +6,7 @@ use super::{holds, normal, walks};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use std::f64::consts::TAU;
-use v6gap_stats::change::{Found, Point, RANGE_ALPHA, Rule, changes};
+use v6gap_stats::change::{Found, Point, RANGE_ALPHA, Rule, begins, changes};
 
 /// One in ten thousand, shared by the three series of three questions.
 const ALPHA: f64 = 1e-4 / 9.0;
@@ -71,6 +71,30 @@ fn a_step_is_found_after_so_many_visits() {
         assert!(median.abs_diff(expected) * 4 <= expected, "{step} {margin}: {median}");
         holds(series - dated, series, RANGE_ALPHA, 0.0);
         assert!(step < 4.0 || share > 0.95, "{step} {margin}: {share}");
+    }
+}
+
+/// Series of twenty, as runs of a set-up are: how many of one mean are parted, and how many with a
+/// step of eight standard deviations before the last four.
+#[test]
+fn a_short_series_is_parted_at_a_step_and_seldom_without() {
+    for alpha in [0.05, 0.05 / 9.0, 0.05 / 30.0] {
+        let mut rng = ChaCha8Rng::seed_from_u64(17);
+        let mut parted = |step: f64| {
+            let values = normal(&mut rng, 20).into_iter().enumerate();
+            let point = |(at, noise): (usize, f64)| Point {
+                value: noise + if at < 16 { 0.0 } else { step },
+                standard_error: None,
+            };
+            let points: Vec<Point> = values.map(point).collect();
+            begins(&points, Rule { alpha, margin: 0.0 }) != [0]
+        };
+        let series = walks(200);
+        let mut count = |step| (0..series).filter(|_| parted(step)).count();
+        let (even, stepped) = (count(0.0), count(8.0));
+        println!("{alpha}: {even} and {stepped} of {series}");
+        holds(even, series, alpha, 0.0);
+        assert!(stepped as f64 >= 0.8 * series as f64, "{stepped} of {series}");
     }
 }
 

@@ -41,13 +41,14 @@ fn a_summary_tells_as_much_of_a_run_as_its_journal() {
     assert!(!text.contains('\n') && text.len() < 500 * analysis.questions.len() + 1000, "{text}");
     let read = Summary::decode(&text).unwrap();
     assert_eq!(read, summary);
-    let (id, word) = (&analysis.run.id, alike::word(&analysis.run));
+    let (run, word) = (&analysis.run, alike::word(&analysis.run));
+    let started = (&run.id, run.started_unix_ns);
     let known = Known::of(&analysis, &lines).unwrap();
-    assert_eq!(Known::read(id, &word, &read), Some(known.clone()));
+    assert_eq!(Known::read(started, &word, &read), Some(known.clone()));
     assert!(stored().iter().all(|other| known.is_like(other)));
     // What another version judged may be judged otherwise now.
     let other = Summary { by: "0.0.0".to_string(), ..read };
-    assert_eq!(Known::read(id, &word, &other), None);
+    assert_eq!(Known::read(started, &word, &other), None);
     assert_eq!(Summary::decode(&text.replace("summary/1", "summary/0")), None);
     let mut run = analysis.run.clone();
     run.hosts.server.facts.insert("kernel".to_string(), "6.12.9".to_string());
