@@ -3,14 +3,15 @@
 
 use v6gap_sys::usage::MachineTicks;
 
-/// Share of all processor time that the hypervisor may take before figures are not judged; the
+/// Share of the processors' time that the hypervisor may take before figures are not judged; the
 /// program discards a trial's at the same share.
 const SHARE_MAX: f64 = 0.01;
 
-/// Share of the time of all processors that the hypervisor took between two readings, 0 to 1.
+/// Share that the hypervisor took between two readings of the time in which processors had work, 0
+/// to 1: nothing can be taken from those that sleep, and most of a scenario is sleep.
 pub fn share(before: &MachineTicks, after: &MachineTicks) -> f64 {
-    let all = |ticks: &MachineTicks| ticks.busy() + ticks.idle + ticks.iowait + ticks.steal;
-    let passed = all(after).saturating_sub(all(before));
+    let wanted = |ticks: &MachineTicks| ticks.busy() + ticks.steal;
+    let passed = wanted(after).saturating_sub(wanted(before));
     after.steal.saturating_sub(before.steal) as f64 / passed.max(1) as f64
 }
 

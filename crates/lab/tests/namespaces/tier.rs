@@ -97,7 +97,7 @@ pub fn run<F: Copy>(
         match steal::in_each(&shares).filter(|_| by_day) {
             Some(share) => {
                 let percent = share * 100.0;
-                println!("WITHHELD {name}: the hypervisor took {percent:.0} % of the processors");
+                println!("WITHHELD {name}: the hypervisor took {percent:.0} % of the time worked");
                 ended.withheld += 1;
             }
             None => ended.failed += 1,
