@@ -1,6 +1,7 @@
 //! What the hypervisor took from this machine while a scenario was tried, and what follows from it:
 //! what a scenario does is judged always, its figures only where the machine let them be right.
 
+use std::time::Duration;
 use v6gap_sys::usage::MachineTicks;
 
 /// Share of the processors' time that the hypervisor may take before figures are not judged; the
@@ -13,6 +14,27 @@ pub fn share(before: &MachineTicks, after: &MachineTicks) -> f64 {
     let wanted = |ticks: &MachineTicks| ticks.busy() + ticks.steal;
     let passed = wanted(after).saturating_sub(wanted(before));
     after.steal.saturating_sub(before.steal) as f64 / passed.max(1) as f64
+}
+
+/// How long a thread looks for time that it loses.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Between two readings of the clock more than this has passed only if other work came in between,
+/// interrupts of this system left aside.
+const GAP: Duration = Duration::from_micros(50);
+
+/// Share of its time that a thread loses which does nothing but read `clock`, 0 to 1. Not every
+/// hypervisor counts as stolen all that it takes.
+pub fn lost(mut clock: impl FnMut() -> Duration) -> f64 {
+    let begin = clock();
+    let (mut last, mut lost) = (begin, Duration::ZERO);
+    while last.saturating_sub(begin) < LOOK {
+        let now = clock();
+        let gap = now.saturating_sub(last);
+        lost += if gap > GAP { gap } else { Duration::ZERO };
+        last = now;
+    }
+    lost.as_secs_f64() / last.saturating_sub(begin).as_secs_f64()
 }
 
 /// The least share in tries that all failed, if the machine disturbed every one: then they do not

@@ -3,6 +3,7 @@
 #[path = "../namespaces/steal.rs"]
 mod steal;
 
+use std::time::Duration;
 use v6gap_sys::usage::MachineTicks;
 
 fn reading(busy: u64, idle: u64, stolen: u64) -> MachineTicks {
@@ -19,6 +20,19 @@ fn what_the_hypervisor_took_is_a_share_of_what_was_wanted() {
     // Two readings within a tick, and a counter that went back, are no time taken.
     assert!(steal::share(&before, &before).abs() < 1e-12);
     assert!(steal::share(&before, &reading(1_200, 5_000, 60)).abs() < 1e-12);
+}
+
+#[test]
+fn a_thread_that_reads_the_clock_sees_what_it_loses() {
+    let of = |gap_us: u64| {
+        let mut readings = 0_u64;
+        steal::lost(|| {
+            readings += 1;
+            Duration::from_micros(readings + readings / 1_000 * gap_us)
+        })
+    };
+    assert!((of(1_000) - 0.5).abs() < 1e-3, "{}", of(1_000));
+    assert!(of(40).abs() < 1e-12 && of(0).abs() < 1e-12);
 }
 
 #[test]
