@@ -69,7 +69,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 87] = [
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
     ("demo_measures_loopback_where_namespaces_are_refused", demo::falls_back_to_loopback, Day(15)),
-    ("the_view_is_drawn_on_a_terminal", views::drawn_on_a_terminal, Day(10)),
+    ("the_view_is_drawn_on_a_terminal", views::drawn_on_a_terminal, Witness(10)),
     ("the_view_is_drawn_in_ascii", views::drawn_in_ascii, Night(10)),
     ("the_view_of_a_plan_has_a_row_for_each_level", views::of_levels, Night(10)),
     ("labs_come_and_go", labs::come_and_go, Night(15)),
