@@ -26,6 +26,22 @@ pub fn interval(k: u64, n: u64, conf: f64) -> Interval {
     interval
 }
 
+/// Range of the second share less the first, of two counts `(events, of)`, at confidence `conf` in
+/// (0, 1): both ends recover the variance from those of [`interval`] (Newcombe 1998, method 10;
+/// Zou & Donner 2008). Where neither count has an event it reaches as far as their own ranges do.
+pub fn difference(first: (u64, u64), second: (u64, u64), conf: f64) -> Interval {
+    let of = |(k, n): (u64, u64)| {
+        let (share, Interval { low, high }) = (k as f64 / n.max(1) as f64, interval(k, n, conf));
+        (share, share - low, high - share)
+    };
+    let ((a, a_below, a_above), (b, b_below, b_above)) = (of(first), of(second));
+    let difference = b - a;
+    Interval {
+        low: difference - libm::hypot(b_below, a_above),
+        high: difference + libm::hypot(b_above, a_below),
+    }
+}
+
 /// Most neighbouring events that are taken for one burst: 60 ms of outage at 100 Mbit/s.
 pub const BURST_MAX: u64 = 500;
 
@@ -122,6 +138,22 @@ mod tests {
         assert!((none.high - (1.0 - all.low)).abs() < 1e-14);
         // 0 of n has a closed form: 1 - miss^(1/n).
         assert!((none.high - (1.0 - libm::pow(0.025, 1.0 / 50.0))).abs() < 1e-14);
+    }
+
+    #[test]
+    fn the_difference_of_two_counts() {
+        // Newcombe's example of 56 of 70 and 48 of 80, with exact ends (0.6873, 0.8861) and
+        // (0.4844, 0.7080) in place of Wilson's.
+        let found = difference((48, 80), (56, 70), 0.95);
+        let (low, high) = (
+            0.2 - libm::hypot(0.8 - 0.6873, 0.7080 - 0.6),
+            0.2 + libm::hypot(0.8861 - 0.8, 0.6 - 0.4844),
+        );
+        assert!((found.low - low).abs() < 2e-4 && (found.high - high).abs() < 2e-4, "{found:?}");
+        let none = difference((0, 4800), (0, 2400), 0.95);
+        let bounds = (interval(0, 4800, 0.95).high, interval(0, 2400, 0.95).high);
+        assert_eq!((-none.low, none.high), bounds);
+        assert_eq!(difference((0, 0), (0, 0), 0.95), Interval { low: -1.0, high: 1.0 });
     }
 
     #[test]

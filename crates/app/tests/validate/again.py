@@ -403,15 +403,23 @@ def bounded(question, found, d, margin, together):
         for k, v in found.items()
     }
     if arms[0]["lost"] + arms[1]["lost"] == 0 and np.std(d, ddof=1) == 0:
-        low, high = (stats.beta.ppf(upper, 1, arm["of"]) for arm in arms)
-        found = widened(-low, high)
         found["p_same"] = max((1 - margin) ** arm["of"] for arm in arms)
     looks = [len(d) + arm["of"] / BURST_MAX for arm in arms]
     bursts = [math.ceil(arm["lost"] / BURST_MAX) for arm in arms]
-    share = [arm["lost"] / arm["of"] if arm["of"] else 0.0 for arm in arms]
     hides = [
         max(stats.beta.ppf(upper, k + 1, n - k) - s, 0.0) if k < n else 1.0
         for k, n, s in zip(bursts, looks, share)
+    # No more is known than two counts of independent losses tell (Newcombe 1998, exact ends).
+    count = [(arm["lost"], arm["of"]) for arm in arms]
+    share = [k / n if n else 0.0 for k, n in count]
+    ends = [
+        (stats.beta.ppf(1 - upper, k, n - k + 1) if k else 0.0,
+         stats.beta.ppf(upper, k + 1, n - k) if k < n else 1.0)
+        for k, n in count
+    ]
+    below, above = zip(*((s - low, high - s) for s, (low, high) in zip(share, ends)))
+    apart = share[1] - share[0]
+    found = widened(apart - math.hypot(below[1], above[0]), apart + math.hypot(above[1], below[0]))
     ]
     few = [
         stats.beta.sf(other + margin, k + 1, n - k) if k < n else 1.0
@@ -419,14 +427,9 @@ def bounded(question, found, d, margin, together):
     ]
     found["p_same"] = max(found["p_same"], min(1.0, 2 * max(few)))
     low, high = found["centre"] - hides[0], found["centre"] + hides[1]
-    if -margin < low and high < margin:
-        return found
-    # A difference that was found stays found.
-    if found["i95"][0] > 0:
-        return widened(found["i95"][0], high)
-    if found["i95"][1] < 0:
-        return widened(low, found["i95"][1])
-    return widened(low, high)
+    # A difference that was found was met in nearly all trials, which tell how it scatters.
+    is_found = found["i95"][0] > 0 or found["i95"][1] < 0
+    return found if is_found else widened(low, high)
 
 
 def fixed_mean(d, margin):

@@ -349,11 +349,12 @@ impl Combined {
     /// agree perfectly still prove little, and so do blocks of which one in many saw a burst: where
     /// no difference was found, the range reaches at least as far as the share that bursts of up to
     /// [`loss::BURST_MAX`] can have beyond what was seen in either arm; and whatever was seen,
-    /// "same" needs so many datagrams that bursts at the margin would have left more.
+    /// "same" needs so many datagrams that bursts at the margin would have left more. A difference
+    /// that was found met its losses in nearly all trials, whose scatter tells how they are bunched
+    /// (`shares_that_are_found_hold_however_they_are_bunched`).
     pub fn bounded(self, events: &PerArm<(u64, u64)>, margin: f64) -> Combined {
         let (trials, together) = (self.n as u64, self.together);
         let singly = self.bounded_singly(events, margin);
-        let missed = events.map(|events| missed(events, trials, together));
         let share = events.map(|(seen, of)| seen as f64 / of.max(1) as f64);
         let hidden = |(seen, of): (u64, u64), other: f64| {
             loss::few_in_bursts_p(seen, of, trials, other + margin)
@@ -361,16 +362,12 @@ impl Combined {
         // Either arm may hide one.
         let p = 2.0 * hidden(events.a, share.b).max(hidden(events.b, share.a));
         let p_same = singly.p_same.max(p.min(1.0));
+        if singly.i95.excludes(0.0) {
+            return Combined { p_same, ..singly };
+        }
+        let missed = events.map(|events| missed(events, trials, together));
         let centre = singly.centre;
         let reach = Interval { low: centre - missed.a, high: centre + missed.b };
-        if singly.i95.excludes(0.0) {
-            // A difference that was found stays found; how large it is bursts may have hidden.
-            let (low, high) = match singly.centre > 0.0 {
-                true => (singly.i95.low, reach.high),
-                false => (reach.low, singly.i95.high),
-            };
-            return Combined { p_same, ..singly.widened(low, high) };
-        }
         // Bursts that stay below the margin leave nothing to say apart of events that come singly.
         let ranges = Singly { i95: singly.i95, i90: singly.i90 };
         let ranges = Some(ranges).filter(|_| !reach.within(-margin, margin));
@@ -378,17 +375,17 @@ impl Combined {
         Combined { p_same, singly: ranges, ..wider }
     }
 
-    /// The same for events that come singly: the exact bound on the share of either arm (Clopper
-    /// and Pearson 1934) where none was seen, and a difference as large as `margin` is as likely as
-    /// so large a share of which none was seen.
+    /// The same for events that come singly: however well blocks agree, no more is known than two
+    /// counts of independent events tell; and where none was seen, a difference as large as
+    /// `margin` is as likely as so large a share of which none was seen.
     fn bounded_singly(self, events: &PerArm<(u64, u64)>, margin: f64) -> Combined {
+        let counts = loss::difference(events.a, events.b, 1.0 - level(ALPHA, self.together));
+        let wider = self.widened(counts.low, counts.high);
         if (events.a.0, events.b.0) != (0, 0) || self.sd > 0.0 {
-            return self;
+            return wider;
         }
         let unseen = |of: u64| libm::exp(of as f64 * libm::log1p(-margin.clamp(0.0, 1.0)));
-        let p_same = unseen(events.a.1).max(unseen(events.b.1));
-        let bound = |(_, of): (u64, u64)| none_of(of, self.together);
-        Combined { p_same, ..self.widened(-bound(events.a), bound(events.b)) }
+        Combined { p_same: unseen(events.a.1).max(unseen(events.b.1)), ..wider }
     }
 
     /// The mean beside the centre, as [`shown`](Self::shown).
@@ -460,6 +457,10 @@ mod tests {
         let (found, verdict) = ruled(&effects, &PerArm { a: (0, 41_280), b: (206, 41_280) });
         assert_eq!(verdict, Verdict::Worse);
         assert!(found.i95.low > MARGIN && found.singly.is_none(), "{found:?}");
+        assert!(found.i95.high < 0.01, "bursts that were not met are no part of it: {found:?}");
+        // Blocks that agree by chance tell no more than their packets.
+        let (alike, _) = ruled(&[5e-3; 8], &PerArm { a: (0, 1600), b: (8, 1600) });
+        assert!(alike.i95.low < 2.5e-3 && alike.i95.high > 9e-3, "{alike:?}");
     }
 
     /// Six planned pairs of three questions: no signed-rank test of six, corrected for three, can
@@ -490,6 +491,40 @@ mod tests {
             (at, losing) = (end, !losing);
         }
         gone
+    }
+
+    /// Looked at again and again until a difference is found, the range holds the truth as often
+    /// as it promises, whether losses come singly or a hundred times a trial's share at once.
+    #[test]
+    fn shares_that_are_found_hold_however_they_are_bunched() {
+        let mut rng = ChaCha12Rng::seed_from_u64(7);
+        let (of, runs, more) = (5000_u64, 600, 0.02);
+        for (burst, of_first) in [(1.0, 0.0), (1.0, 5e-3), (50.0, 0.0), (100.0, 5e-3), (500.0, 0.0)]
+        {
+            let (mut missed, mut found) = (0, 0);
+            for _ in 0..runs {
+                let (mut effects, mut counts) = (Vec::new(), PerArm { a: (0, 0), b: (0, 0) });
+                while effects.len() < 24 {
+                    let n = of as f64;
+                    let a = if of_first > 0.0 { lost(&mut rng, n, of_first, burst) } else { 0.0 };
+                    let b = lost(&mut rng, n, of_first + more, burst);
+                    effects.push((b - a) / n);
+                    counts.a = add(counts.a, (a as u64, of));
+                    counts.b = add(counts.b, (b as u64, of));
+                    if effects.len() < 8 || effects.len() % 2 == 1 {
+                        continue;
+                    }
+                    let (range, _) = ruled(&effects, &counts);
+                    if range.i95.excludes(0.0) {
+                        found += 1;
+                        missed += u32::from(range.i95.excludes(more));
+                        break;
+                    }
+                }
+            }
+            assert!(missed <= runs / 20, "bursts of {burst}: {missed} of {found} found");
+            assert!(found > runs / 2 || burst > 100.0, "bursts of {burst}: {found} found");
+        }
     }
 
     /// The second arm loses as much more as the margin allows: that must seldom be called the same,

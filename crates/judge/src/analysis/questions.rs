@@ -426,9 +426,19 @@ fn prediction(plan: &Plan, o: &Open<'_>, question: &Question) -> Option<Predicti
     let combined = o.combined.as_ref()?;
     if question.verdict == Verdict::None {
         return None;
+    caveats.extend(rarer(o).map(words::rarer_bursts));
     }
     let base = question.values.a?;
     let predicted = predict::predict(plan, o.cell, o.metric, &o.blocks, base)?;
+/// By how much a difference of shares that was found may differ from what was seen, if there are
+/// bursts that are rarer than the trials.
+fn rarer(o: &Open<'_>) -> Option<f64> {
+    let combined = o.combined.as_ref().filter(|c| c.i95.excludes(0.0))?;
+    let events = (o.metric.scale() == Scale::Difference).then(|| events(o, |b| b.valid))?;
+    let missed = |events| effect::missed(events, combined.n as u64, combined.together);
+    Some(missed(events.a).max(missed(events.b)))
+}
+
     let by = libm::log1p(predicted.effect);
     let uncertainty = explained::uncertainty(o.metric);
     let residual = combined.moved(-by);

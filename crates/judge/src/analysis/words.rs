@@ -16,6 +16,7 @@ use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::unit;
 use v6gap_core::wiremodel;
 use v6gap_core::workload::{Cell, Marking, Transport, Workload};
+use v6gap_stats::loss;
 
 /// Words for more and less of a metric's value.
 pub(super) struct Directions {
@@ -169,6 +170,13 @@ fn text(question: &Question, effect: &Effect) -> String {
 /// The bound on what bursts hide: "at most 4.0 % in bursts".
 fn at_most(share: f64) -> String {
     format!("at most {} in bursts", rounded_up(share.clamp(0.0, 1.0)))
+}
+
+/// What a difference of shares that was found does not hold.
+pub(super) fn rarer_bursts(missed: f64) -> String {
+    let hidden = rounded_up(missed.clamp(0.0, 1.0));
+    let most = loss::BURST_MAX;
+    format!("bursts of up to {most} packets that are rarer than the trials may hide {hidden} more")
 }
 
 /// A share that is never told smaller than it is: "4.0 %", "90 in a million".
