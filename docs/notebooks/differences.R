@@ -14,8 +14,14 @@ table <- read.csv(files[2], stringsAsFactors = FALSE)
 # What counts: trials of blocks that compare the families and passed every gate.
 compared <- trials[trials$kind == "compare" & trials$block_valid %in% "true", ]
 
-# The difference of each pair: the logarithm of the ratio, or the plain difference; the mean of
-# those of its blocks, where a round has several.
+# The median of the means of any two (Hodges and Lehmann).
+middle <- function(d) {
+  both <- outer(d, d, "+") / 2
+  median(both[upper.tri(both, diag = TRUE)])
+}
+
+# The difference of each pair: the logarithm of the ratio, or the plain difference; where a round has
+# several blocks, of ratios their middle and of shares their mean.
 effects <- function(cell, metric, kind) {
   of_block <- c("round", "block", "attempt")
   of_cell <- compared[compared$cell == cell, c(of_block, "arm", paste0("values.", metric))]
@@ -24,13 +30,7 @@ effects <- function(cell, metric, kind) {
   arms <- merge(of_cell[of_cell$arm == "a", ], of_cell[of_cell$arm == "b", ],
                 by = of_block, suffixes = c(".a", ".b"))
   each <- if (kind == "ratio-1") log(arms$value.b / arms$value.a) else arms$value.b - arms$value.a
-  as.vector(tapply(each, arms$round, mean))
-}
-
-# The median of the means of any two (Hodges and Lehmann).
-middle <- function(d) {
-  both <- outer(d, d, "+") / 2
-  median(both[upper.tri(both, diag = TRUE)])
+  as.vector(tapply(each, arms$round, if (kind == "ratio-1") middle else mean))
 }
 
 answered <- table[!is.na(table$effect), ]

@@ -24,30 +24,31 @@ compared = trials[(trials["kind"] == "compare") & trials["block_valid"].eq(True)
 
 
 def effects(question):
-    """The difference of each pair: the logarithm of the ratio, or the plain difference; the mean of
-    those of its blocks, where a round has several."""
+    """The difference of each pair: the logarithm of the ratio, or the plain difference; where a round
+    has several blocks, of ratios their centre and of shares their mean."""
     column = f"values.{question['metric']}"
     of_cell = compared[compared["cell"] == question["cell"]]
     of_block = ["round", "block", "attempt"]
     arms = of_cell.pivot(index=of_block, columns="arm", values=column).dropna()
     ratio = question["effect"]["kind"] == "ratio-1"
     each = np.log(arms["b"] / arms["a"]) if ratio else arms["b"] - arms["a"]
-    return each.groupby(level="round").mean()
+    return each.groupby(level="round").apply(centre if ratio else np.mean)
+
+
+def centre(d):
+    """The median of the means of any two (Hodges and Lehmann)."""
+    d = np.asarray(d)
+    i, j = np.triu_indices(len(d))
+    return np.median((d[i] + d[j]) / 2)
 
 
 def estimate(effects, question):
-    """All pairs together: of ratios the median of the means of any two (Hodges and Lehmann), of
-    shares the mean."""
+    """All pairs together: of ratios their centre, of shares the mean."""
     size = max(question["diagnostics"]["merged"], 1)
     values = effects.to_numpy()
     values = values[: len(values) // size * size].reshape(-1, size).mean(axis=1)
     ratio = question["effect"]["kind"] == "ratio-1"
-    if ratio:
-        i, j = np.triu_indices(len(values))
-        centre = np.median((values[i] + values[j]) / 2)
-    else:
-        centre = values.mean()
-    return np.expm1(centre) if ratio else centre
+    return np.expm1(centre(values)) if ratio else values.mean()
 
 
 rows = []

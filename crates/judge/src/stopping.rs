@@ -276,7 +276,7 @@ impl Interim {
             metric: question.metric,
             transport: self.cells[question.cell].workload.transport(),
             margin: question.margin,
-            effects: rounds::means(question.effects.iter().copied()),
+            effects: rounds::values(question.metric.scale(), question.effects.iter().copied()),
             nulls: question.nulls.clone(),
             events: (question.metric.scale() == Scale::Difference).then_some(question.events),
         };

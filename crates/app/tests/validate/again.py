@@ -124,6 +124,10 @@ def group(question):
     return question["metric"], question["protocol"]
 
 
+def is_ratio(question):
+    return question["effect"] and question["effect"]["kind"] == "ratio-1"
+
+
 def blocks(question, trials, wanted):
     """Round and effect of each valid block: logarithm of the ratio, or difference."""
     column = f"values.{question['metric']}"
@@ -134,7 +138,7 @@ def blocks(question, trials, wanted):
             key = trial["block"], trial["attempt"]
             arms.setdefault(key, {})[trial["arm"]] = float(trial[column])
             rounds[key] = trial["round"]
-    ratio = question["effect"] and question["effect"]["kind"] == "ratio-1"
+    ratio = is_ratio(question)
     effect = lambda arm: math.log(arm["b"] / arm["a"]) if ratio else arm["b"] - arm["a"]
     return [(rounds[key], effect(arm)) for key, arm in arms.items() if len(arm) == 2]
 
@@ -145,11 +149,16 @@ def effects(question, trials, wanted):
 
 
 def pairs(question, trials):
-    """What the comparing blocks of each round say together: their mean."""
+    """What the comparing blocks of each round say together."""
     of_round = {}
     for number, d in blocks(question, trials, is_compare):
         of_round.setdefault(number, []).append(d)
-    return np.array([np.mean(d) for d in of_round.values()])
+    return np.array([together(question, np.array(d)) for d in of_round.values()])
+
+
+def together(question, d):
+    """Of ratios the centre, of shares the mean."""
+    return walsh(d)[1] if is_ratio(question) else float(np.mean(d))
 
 
 def single(question, x):
@@ -263,8 +272,9 @@ def sensitivity(found, result, trials, checked):
         x = (x % segment) / segment
     if found["to"].endswith("processor"):
         each = sorted(set(rounds), key=rounds.index)
-        of_round = lambda v: np.array([v[np.array(rounds) == r].mean() for r in each])
-        d, x = of_round(d), of_round(x)
+        of_round = lambda v: [v[np.array(rounds) == r] for r in each]
+        d = np.array([together(question, blocks) for blocks in of_round(d)])
+        x = np.array([np.mean(blocks) for blocks in of_round(x)])
         p = [by_permutation(kruskal(x), d)]
     elif segment:
         p = [by_permutation(neighbours(x, True), d)]
@@ -356,7 +366,7 @@ def combine(question, result, trials):
     asked = sum(other["effect"] is not None for other in result["questions"])
     fixed = result["design"]["stop"]["kind"] == "pairs"
     together = question["effect"]["together"] if question["effect"] else 1
-    ratio = question["effect"] and question["effect"]["kind"] == "ratio-1"
+    ratio = is_ratio(question)
     few = 2.0 ** (1 - len(d)) * asked > 0.05 if fixed else len(d) < SCORES_MIN
     by_mean = lambda looks: fixed_mean(d, margin) if fixed else sequence_mean(d, margin, looks)
     beside = None
@@ -385,7 +395,7 @@ def combine(question, result, trials):
 
 def margin_of(question):
     """The margin on the scale of the effects."""
-    ratio = question["effect"] and question["effect"]["kind"] == "ratio-1"
+    ratio = is_ratio(question)
     return math.log1p(question["margin"]) if ratio else question["margin"]
 
 
@@ -402,13 +412,6 @@ def bounded(question, found, d, margin, together):
         k: v if k not in ("i95", "i90") else (min(v[0], low), max(v[1], high))
         for k, v in found.items()
     }
-    if arms[0]["lost"] + arms[1]["lost"] == 0 and np.std(d, ddof=1) == 0:
-        found["p_same"] = max((1 - margin) ** arm["of"] for arm in arms)
-    looks = [len(d) + arm["of"] / BURST_MAX for arm in arms]
-    bursts = [math.ceil(arm["lost"] / BURST_MAX) for arm in arms]
-    hides = [
-        max(stats.beta.ppf(upper, k + 1, n - k) - s, 0.0) if k < n else 1.0
-        for k, n, s in zip(bursts, looks, share)
     # No more is known than two counts of independent losses tell (Newcombe 1998, exact ends).
     count = [(arm["lost"], arm["of"]) for arm in arms]
     share = [k / n if n else 0.0 for k, n in count]
@@ -420,6 +423,13 @@ def bounded(question, found, d, margin, together):
     below, above = zip(*((s - low, high - s) for s, (low, high) in zip(share, ends)))
     apart = share[1] - share[0]
     found = widened(apart - math.hypot(below[1], above[0]), apart + math.hypot(above[1], below[0]))
+    if arms[0]["lost"] + arms[1]["lost"] == 0 and np.std(d, ddof=1) == 0:
+        found["p_same"] = max((1 - margin) ** arm["of"] for arm in arms)
+    looks = [len(d) + arm["of"] / BURST_MAX for arm in arms]
+    bursts = [math.ceil(arm["lost"] / BURST_MAX) for arm in arms]
+    hides = [
+        max(stats.beta.ppf(upper, k + 1, n - k) - s, 0.0) if k < n else 1.0
+        for k, n, s in zip(bursts, looks, share)
     ]
     few = [
         stats.beta.sf(other + margin, k + 1, n - k) if k < n else 1.0

@@ -145,7 +145,7 @@ pub(super) fn diagnose(
     let arms = PerArm::from_fn(|arm| {
         let value =
             |b: &&Block<'_>| Some((b.round(), b.trials.get(arm).values.get(&metric).copied()?));
-        let values = rounds::means(all.iter().filter_map(value));
+        let values = rounds::values(metric.scale(), all.iter().filter_map(value));
         let sign = guard::sign(&values, questions).map(|sign| of_values(&sign));
         sign.or_else(|| two_modes(&values, questions).then(|| "two groups".to_string()))
     });

@@ -198,7 +198,8 @@ pub struct Pair {
     pub round: u32,
     /// Which arm went first, in most blocks.
     pub order: TurnOrder,
-    /// Value of each arm, in SI units: the mean of the blocks, of ratios the geometric one.
+    /// Value of each arm, in SI units; of several blocks those with the middle and the effect of
+    /// all, of ratios the centres (docs/method.md B.1).
     pub values: PerArm<f64>,
     /// Start of the first block since the start of the run, in ns of the wall clock.
     pub at_ns: u64,

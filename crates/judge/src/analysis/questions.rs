@@ -147,7 +147,8 @@ fn evidence(found: &Collected<'_>, o: &Open<'_>, counts: Counts) -> Evidence {
         metric: o.metric,
         transport: o.cell.workload.transport(),
         margin: plan.margin(o.metric),
-        effects: rounds::means(
+        effects: rounds::values(
+            o.metric.scale(),
             measured(o, counts).map(|(b, v)| (b.round(), effect::of_block(o.metric, v.a, v.b))),
         ),
         nulls: nulls::before_comparing(&found.blocks, o.cell, o.metric),
@@ -343,11 +344,6 @@ fn pairs(run: &RunHeader, o: &Open<'_>) -> Vec<Pair> {
 fn pair(run: &RunHeader, metric: Metric, blocks: &[(&Block<'_>, PerArm<f64>)]) -> Option<Pair> {
     let (block, values) = blocks.first()?;
     let [first, _] = block.order().arms();
-    let scale = metric.scale();
-    let mean = |arm: Arm| {
-        let of_values = blocks.iter().map(|(_, v)| scale.of_value(*v.get(arm)));
-        scale.value(summary::mean(&of_values.collect::<Vec<f64>>()))
-    };
     let like_first = blocks.iter().filter(|(b, _)| b.order() == block.order()).count();
     Some(Pair {
         block: block.number,
@@ -357,10 +353,21 @@ fn pair(run: &RunHeader, metric: Metric, blocks: &[(&Block<'_>, PerArm<f64>)]) -
             true => block.order(),
             false => block.order().reversed(),
         },
-        values: if blocks.len() == 1 { *values } else { PerArm::from_fn(mean) },
+        values: if blocks.len() == 1 { *values } else { together(metric.scale(), blocks) },
         at_ns: block.trials.get(first).started_unix_ns.saturating_sub(run.started_unix_ns),
         valid: block.valid,
     })
+}
+
+/// A value for each arm whose effect and middle are those of the blocks together.
+fn together(scale: Scale, blocks: &[(&Block<'_>, PerArm<f64>)]) -> PerArm<f64> {
+    let of = |of: fn(f64, f64) -> f64| {
+        let value =
+            |(_, v): &(&Block<'_>, PerArm<f64>)| of(scale.of_value(v.a), scale.of_value(v.b));
+        rounds::together(scale, &blocks.iter().map(value).collect::<Vec<f64>>())
+    };
+    let (middle, half) = (of(|a, b| (a + b) / 2.0), of(|a, b| b - a) / 2.0);
+    PerArm { a: scale.value(middle - half), b: scale.value(middle + half) }
 }
 
 /// The single times of an arm, trial by trial.
@@ -419,17 +426,10 @@ fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
         caveats.push(alloc::format!("given up before the end: {why}"));
     }
     caveats.extend(diagnostics::caveats(o.metric, &o.diagnostics));
+    caveats.extend(rarer(o).map(words::rarer_bursts));
     caveats
 }
 
-fn prediction(plan: &Plan, o: &Open<'_>, question: &Question) -> Option<Prediction> {
-    let combined = o.combined.as_ref()?;
-    if question.verdict == Verdict::None {
-        return None;
-    caveats.extend(rarer(o).map(words::rarer_bursts));
-    }
-    let base = question.values.a?;
-    let predicted = predict::predict(plan, o.cell, o.metric, &o.blocks, base)?;
 /// By how much a difference of shares that was found may differ from what was seen, if there are
 /// bursts that are rarer than the trials.
 fn rarer(o: &Open<'_>) -> Option<f64> {
@@ -439,6 +439,13 @@ fn rarer(o: &Open<'_>) -> Option<f64> {
     Some(missed(events.a).max(missed(events.b)))
 }
 
+fn prediction(plan: &Plan, o: &Open<'_>, question: &Question) -> Option<Prediction> {
+    let combined = o.combined.as_ref()?;
+    if question.verdict == Verdict::None {
+        return None;
+    }
+    let base = question.values.a?;
+    let predicted = predict::predict(plan, o.cell, o.metric, &o.blocks, base)?;
     let by = libm::log1p(predicted.effect);
     let uncertainty = explained::uncertainty(o.metric);
     let residual = combined.moved(-by);

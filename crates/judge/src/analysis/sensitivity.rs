@@ -5,6 +5,7 @@
 use super::Range;
 use super::collect::{Block, Collected};
 use super::effect::BLOCKS_MIN;
+use super::rounds;
 use crate::reach;
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
@@ -199,12 +200,17 @@ fn by_round(metric: Metric, blocks: &[&Block<'_>], end: End) -> Vec<Draw> {
     let all: Vec<(u32, Draw)> = blocks.iter().filter_map(of_block).collect();
     let of_round = |round: &[(u32, Draw)]| {
         let chosen = round.first()?.1.chosen;
-        let mean = |of: fn(&Draw) -> f64| {
-            summary::mean(&round.iter().map(|(_, draw)| of(draw)).collect::<Vec<_>>())
+        let together = |of: fn(&Draw) -> f64| {
+            let all = round.iter().map(|(_, draw)| of(draw));
+            rounds::together(metric.scale(), &all.collect::<Vec<_>>())
         };
         // A process that ended in the middle of a round was replaced on another one.
         let is_one = round.iter().all(|(_, draw)| draw.chosen == chosen);
-        is_one.then(|| Draw { chosen, effect: mean(|d| d.effect), level: mean(|d| d.level) })
+        is_one.then(|| Draw {
+            chosen,
+            effect: together(|d| d.effect),
+            level: together(|d| d.level),
+        })
     };
     all.chunk_by(|a, b| a.0 == b.0).filter_map(of_round).collect()
 }

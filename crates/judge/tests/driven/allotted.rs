@@ -206,7 +206,7 @@ fn places_that_blocks_share_are_in_the_range() {
         };
         let blocks: Vec<(u32, f64)> =
             (1..=12).flat_map(|round| (0..10).map(move |place| block(round, place))).collect();
-        by_rounds += u32::from(missed(&rounds::means(blocks.iter().copied())));
+        by_rounds += u32::from(missed(&rounds::values(Scale::Ratio, blocks.iter().copied())));
         by_blocks += u32::from(missed(&blocks.iter().map(|(_, d)| *d).collect::<Vec<_>>()));
     }
     assert!(by_rounds <= RUNS as u32 / 20, "{by_rounds} of {RUNS}");
