@@ -39,9 +39,9 @@ fn further_ns(cells: &[Known], left_ns: f64, rounds: u32) -> f64 {
 }
 
 /// Blocks of each cell in a round: one, or four of quick ones; and as long as there is time, one
-/// more for the cell whose mean gains most by it for its time. So blocks come to be as the deviation
-/// over the root of the time (Neyman 1934; Kalibera and Jones 2013), up to `most`, and to what is
-/// enough.
+/// more for the cell whose mean gains most by it for its time. So blocks come to be as the
+/// deviation over the root of the time (Neyman 1934; Kalibera and Jones 2013), up to `most`, and to
+/// what is enough.
 pub fn allot(cells: &[Known], left_ns: f64, rounds: u32, most: u32) -> Vec<u32> {
     let mut blocks = vec![1_u32; cells.len()];
     let mut left_ns = further_ns(cells, left_ns, rounds);

@@ -44,12 +44,13 @@ pub enum StoreError {
         /// What is wrong with it.
         source: RecordError,
     },
-    /// The file that is to be stored begins with no facts of a run, or with an identifier that is
-    /// none.
-    #[error("{} is not the journal of a run", path.display())]
+    /// The file that is to be stored begins with no facts of a run.
+    #[error("{} is not the journal of a run: {why}", path.display())]
     NoJournal {
         /// The file.
         path: PathBuf,
+        /// What it is instead, or lacks, as in "it has no whole line".
+        why: String,
     },
     /// Another result has the identifier.
     #[error("another result is stored as {id}")]

@@ -4,9 +4,12 @@ use crate::args::NoteArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
-use serde_json::json;
+use serde_json::{Value, json};
 use v6gap_core::record::RunId;
 use v6gap_store::{Note, RunName};
+
+/// Name and version of the document's form.
+const SCHEMA: &str = "v6gap.note/1";
 
 /// Writes title and note, or prints them.
 ///
@@ -29,11 +32,15 @@ pub fn execute(args: &NoteArgs, context: &Context) -> Result<Outcome, Failure> {
         context.store.set_note(&id, &note)?;
     }
     let text = match args.json {
-        true => json!({"id": id, "title": note.title, "note": note.note}).to_string(),
+        true => document(&id, &note).to_string(),
         false => in_words(&id, &note),
     };
     output::to_stdout(&output::fit(&context.output.results, &text));
     Ok(Outcome::Done)
+}
+
+fn document(id: &RunId, note: &Note) -> Value {
+    json!({ "schema": SCHEMA, "id": id, "title": note.title, "note": note.note })
 }
 
 fn in_words(id: &RunId, note: &Note) -> String {

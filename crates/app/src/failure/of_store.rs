@@ -20,6 +20,11 @@ impl From<StoreError> for Failure {
             }
             StoreError::Record { .. } => Failure::new("E504", Outcome::Unexpected, text),
             StoreError::NoJournal { .. } => Failure::new("E512", Outcome::Usage, text)
+                .seen(
+                    "A journal is what `v6gap export` writes without --format, and journal.jsonl \
+                     in the folder of a run. Documents say what came of a run and cannot be \
+                     turned back into one.",
+                )
                 .run("v6gap export RESULT -o RESULT.jsonl", "there: writes the journal"),
             StoreError::Taken { ref id } => Failure::new("E513", Outcome::Usage, text)
                 .run(format!("v6gap show {id}"), "the one that is stored")

@@ -111,6 +111,32 @@ fn a_result_travels_as_one_file() {
     assert!(ran.err.contains("[E512, exit 2]"), "{ran:?}");
 }
 
+/// What the analysis says of a run looks like the run to whoever exported it.
+#[test]
+fn a_document_is_no_journal_and_is_called_what_it_is() {
+    let there = Sandbox::with_run();
+    there.run("export last --format json -o result.json").ended(0);
+    let here = Sandbox::new();
+    here.write("result.json", &there.read("result.json"));
+    let ran = here.run("import result.json").ended(2);
+    let said = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "result.json is not the journal of a run: it is a document of the form v6gap.result/1",
+        "journal.jsonl in the folder of a run",
+        "v6gap export RESULT -o RESULT.jsonl",
+        "[E512, exit 2]",
+    ] {
+        assert!(said.contains(part), "{part} is not in {ran:?}");
+    }
+    // A journal that is damaged is one.
+    let journal = there.read("runs/7k2f9q/journal.jsonl");
+    here.write("damaged.jsonl", &format!("{journal}nonsense\n"));
+    let ran = here.run("import damaged.jsonl").ended(1);
+    let number = journal.lines().count() + 1;
+    assert!(ran.err.contains(&format!("line {number}: ")), "{ran:?}");
+    assert!(ran.err.contains("[E504, exit 1]"), "{ran:?}");
+}
+
 #[test]
 fn schemas_come_with_the_program() {
     let sandbox = Sandbox::with_run();

@@ -23,9 +23,13 @@ use v6gap_core::family::PerFamily;
 use v6gap_core::world::World;
 use v6gap_sys::netns;
 
+/// Name and version of the form of what a holder tells of itself.
+const STATUS_SCHEMA: &str = "v6gap.lab.status/1";
+
 /// What a holder tells of itself, as JSON text.
 #[derive(Serialize)]
 struct Status<'a> {
+    schema: &'static str,
     name: &'a str,
     pid: u32,
     world: &'a World,
@@ -111,6 +115,7 @@ fn is_own(peer: &UnixStream) -> bool {
 fn status_text(name: &str, lab: &Lab) -> String {
     let nodes = lab.nodes().iter();
     let status = Status {
+        schema: STATUS_SCHEMA,
         name,
         pid: std::process::id(),
         world: lab.world(),

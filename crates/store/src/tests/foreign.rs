@@ -53,6 +53,46 @@ fn an_identifier_is_no_path() {
     assert!(!scratch.0.join("data").exists());
 }
 
+/// Whatever is damaged in a journal is told as before; what is none is called what it is.
+#[test]
+fn what_is_no_journal_is_told_from_one_that_is_damaged() {
+    let scratch = Scratch::new("no-journal");
+    let store = Store::at(&scratch.0.join("data"));
+    let file = scratch.0.join("run.jsonl");
+    let refused = |text: &str| {
+        fs::write(&file, text).unwrap();
+        store.import(&file).unwrap_err()
+    };
+    let ending = record::encode(&block(0)) + "\n";
+    for (text, begins) in [
+        ("{\n  \"schema\": \"v6gap.result/1\",\n", "it is a document of the form v6gap.result/1"),
+        ("{\"schema\":\"v6gap.figure/1\"}", "it is a document of the form v6gap.figure/1"),
+        ("{\"schema\":\"of others\"}\n", "its first line is not a record: "),
+        ("{\"schema\":\"v6gap.\u{1b}[2J\"}\n", "its first line is not a record: "),
+        ("nonsense\n", "its first line is not a record: "),
+        ("", "it has no whole line"),
+        ("{\"v\":2,\"line\":\"end\",", "it has no whole line"),
+        (ending.as_str(), "it does not begin with the facts of a run"),
+    ] {
+        let error = refused(text);
+        let told = matches!(&error, StoreError::NoJournal { why, .. } if why.starts_with(begins));
+        assert!(told, "{text:?}: {error}");
+    }
+    let whole = journal("aaa111");
+    for (text, number) in [
+        (whole.clone() + "nonsense\n", 2),
+        (whole.clone() + "{\"schema\":\"v6gap.result/1\"}\n", 2),
+        (whole.replace("}\n", "\n"), 1),
+        ("{\"v\":99,\"line\":\"run\"}\n".to_owned(), 1),
+        ("{\"v\":99}\n".to_owned(), 1),
+    ] {
+        let error = refused(&text);
+        let told = matches!(error, StoreError::Record { line, .. } if line == number);
+        assert!(told, "{text}: {error}");
+    }
+    assert!(!scratch.0.join("data").exists());
+}
+
 /// The name of the folder counts, not what the journal in it says.
 #[test]
 fn a_run_is_its_folder() {

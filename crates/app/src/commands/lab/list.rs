@@ -6,6 +6,9 @@ use crate::worlds::{self, WORLDS};
 use serde_json::{Value, json};
 use v6gap_perform::world::{self, holder};
 
+/// Name and version of the document's form.
+const SCHEMA: &str = "v6gap.lab.list/1";
+
 /// The list that was asked for, as text or JSON.
 ///
 /// # Errors
@@ -18,7 +21,7 @@ pub fn text(of_worlds: bool, of_kinds: bool, as_json: bool) -> Result<String, Fa
     };
     if as_json {
         let rows: Vec<Value> = rows.into_iter().map(|row| row.json).collect();
-        return Ok(format!("{:#}\n", json!({ name: rows })));
+        return Ok(format!("{:#}\n", json!({ "schema": SCHEMA, name: rows })));
     }
     if rows.is_empty() {
         return Ok("no lab is up\n".to_owned());

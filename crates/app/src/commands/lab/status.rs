@@ -179,8 +179,8 @@ mod tests {
         for shipped in &WORLDS {
             let (_, world) = read_preset(shipped).unwrap();
             let told = json!({
-                "name": shipped.name, "pid": 12, "world": world, "nodes": [], "wire": null,
-                "facts": {},
+                "schema": "v6gap.lab.status/1", "name": shipped.name, "pid": 12, "world": world,
+                "nodes": [], "wire": null, "facts": {},
             });
             fits(Document::LabStatus, &told);
         }

@@ -3,9 +3,13 @@
 use super::{Calibration, Figure, LinkFigures, Packets};
 use serde_json::{Value, json};
 
+/// Name and version of the document's form.
+const SCHEMA: &str = "v6gap.lab.calibration/1";
+
 /// All of it, in SI units.
 pub fn json(found: &Calibration) -> Value {
     json!({
+        "schema": SCHEMA,
         "links": found.links.iter().map(links).collect::<Vec<_>>(),
         "wire_packets": found.packets.as_ref().ok().map(packets),
         "wire_packets_failed": found.packets.as_ref().err(),
