@@ -9,8 +9,8 @@ use v6gap_judge::analysis::again::{With, with};
 /// An option in its long form, and the letter of its short one.
 type Named = (&'static str, Option<char>);
 
-/// Options with a value without which the server would not be reached again.
-const REACHING: [Named; 6] = [
+/// Options of `run` with a value without which the server would not be reached again.
+pub const REACHING: [Named; 6] = [
     ("--port", Some('p')),
     ("--v4", None),
     ("--v6", None),
@@ -22,8 +22,8 @@ const REACHING: [Named; 6] = [
 /// The lab, and what it is made with.
 const IN_LAB: [Named; 2] = [("--lab", None), ("--kernel", None)];
 
-/// Short options without a value: others may follow in the same word.
-const FLAGS: &str = "46JNRVZqu";
+/// Short options of `run` without a value: others may follow in the same word.
+pub const FLAGS: &str = "46JNRVZqu";
 
 /// The command that measures so many ns more of a run; nothing where nothing can be added, or it is
 /// not known how its server was reached.

@@ -51,6 +51,7 @@ mod ways;
 mod words;
 mod workload;
 
+pub use again::{FLAGS, REACHING};
 pub use archived::ArchivedRows;
 pub use cite::{CiteForm, bibtex, cite};
 pub use csv::csv_trials;

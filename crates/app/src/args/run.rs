@@ -14,6 +14,7 @@ use v6gap_core::plan::draft::Wanted;
 use v6gap_core::wire::PORT;
 use v6gap_judge::analysis::Verdict;
 use v6gap_perform::against::Tool;
+use v6gap_perform::via::quoted;
 
 /// Compare IPv6 with IPv4 between here and HOST
 #[derive(Debug, Clone, Args)]
@@ -262,9 +263,10 @@ impl ConnectArgs {
     fn typed(&self) -> Vec<String> {
         let port = (self.port != PORT).then(|| format!(" -p {}", self.port));
         let four = self.four.map(|address| format!(" --v4 {address}"));
-        let six = self.six.as_ref().map(|address| format!(" --v6 {address}"));
-        let bound = self.bind.iter().map(|address| format!(" --bind {address}"));
-        let file = self.key.key_file.as_ref().map(|file| format!(" --key-file {}", file.display()));
+        let six = self.six.as_ref().map(|address| format!(" --v6 {}", quoted(address)));
+        let bound = self.bind.iter().map(|address| format!(" --bind {}", quoted(address)));
+        let file = self.key.key_file.as_ref().map(|file| file.to_string_lossy());
+        let file = file.map(|file| format!(" --key-file {}", quoted(&file)));
         let word = self.key.word.as_ref().map(|_| " --key WORD".to_owned());
         port.into_iter().chain(four).chain(six).chain(bound).chain(file).chain(word).collect()
     }
@@ -370,4 +372,71 @@ pub struct CheckArgs {
     /// How to reach the server
     #[command(flatten)]
     pub connect: ConnectArgs,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Cli;
+    use clap::{Arg, CommandFactory};
+    use std::collections::BTreeSet;
+    use v6gap_report::{FLAGS, REACHING};
+
+    /// Options about the connection with a value that do not say where the server is.
+    const ABOUT: [&str; 2] = ["--connect-timeout", "--against"];
+
+    /// The options of `run`.
+    fn options() -> Vec<Arg> {
+        let program = Cli::command();
+        let run = program.find_subcommand("run").unwrap();
+        run.get_arguments().cloned().collect()
+    }
+
+    /// A letter that a report takes for none of these hides an option behind it in the same word.
+    #[test]
+    fn a_report_knows_each_letter_without_a_value() {
+        let options = options();
+        let flags = options.iter().filter(|option| !option.get_action().takes_values());
+        let flags: BTreeSet<char> = flags.filter_map(Arg::get_short).collect();
+        assert_eq!(flags, FLAGS.chars().collect::<BTreeSet<char>>());
+    }
+
+    #[test]
+    fn a_report_knows_each_option_that_leads_to_a_server() {
+        let options = options();
+        let leads = |option: &&Arg| {
+            let is_about = option.get_help_heading() == Some("Connection");
+            is_about && option.get_action().takes_values() && !option.is_hide_set()
+        };
+        let named = |option: &Arg| {
+            let name = format!("--{}", option.get_long()?);
+            Some((name, option.get_short()))
+        };
+        let mut leading: BTreeSet<_> = options.iter().filter(leads).filter_map(named).collect();
+        leading.retain(|(name, _)| !ABOUT.contains(&name.as_str()));
+        let known = REACHING.map(|(name, letter)| (name.to_owned(), letter));
+        assert_eq!(leading, BTreeSet::from(known));
+    }
+
+    /// What is said again is all of it, and reads as it was typed.
+    #[test]
+    fn all_that_leads_to_a_server_is_said_again() {
+        let key_file = Some(PathBuf::from("my lab.key"));
+        let connect = ConnectArgs {
+            port: 5000,
+            four: Some(Ipv4Addr::new(192, 0, 2, 7)),
+            six: Some("fe80::20%eth0".to_owned()),
+            bind: vec!["192.0.2.1".to_owned()],
+            key: KeyArgs { key_file, word: Some("no-one".to_owned()), ..KeyArgs::default() },
+            ..ConnectArgs::local()
+        };
+        let said = connect.again();
+        for (name, letter) in REACHING {
+            let names = [Some(name.to_owned()), letter.map(|letter| format!("-{letter}"))];
+            let is_said = |name: &String| said.contains(&format!(" {name} "));
+            assert!(names.iter().flatten().any(is_said), "{name}: {said}");
+        }
+        let file = " --key-file 'my lab.key' --key WORD";
+        assert!(said.contains(" --v6 fe80::20%eth0 ") && said.ends_with(file), "{said}");
+    }
 }

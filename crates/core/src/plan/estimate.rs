@@ -25,8 +25,8 @@ pub struct Estimate {
     pub null_blocks: u64,
     /// All of it.
     pub total: Cost,
-    /// Longest time, in ns. An adaptive plan may take all that it has: whole rounds need not fill
-    /// it, and what comes before them, as connecting and the tests of a lab, is a part of it too.
+    /// Longest time, in ns; connecting and the tests of a lab come on top. An adaptive plan may
+    /// take all that it has, which whole rounds need not fill.
     pub time_ns_most: f64,
 }
 

@@ -51,13 +51,14 @@ impl Attempt<'_> {
         }
     }
 
-    /// Seed of its ports and payload: another attempt uses others.
+    /// Seed of its ports and payload: another attempt uses others. The lower half is the block's,
+    /// from which the ends draw the size of reads.
     pub fn seed(&self) -> u64 {
-        self.block.seed.wrapping_add(u64::from(self.attempt))
+        self.block.seed.wrapping_add(u64::from(self.attempt) << 48)
     }
 
-    /// What both its arms do. All attempts at a block do the same, as they keep its order: what
-    /// fails more often at some sizes would otherwise choose among them.
+    /// What both its arms do. All attempts at a block do the same, as they keep its order and its
+    /// size of reads: what fails more often at some sizes would otherwise choose among them.
     pub fn workload(&self) -> Workload {
         self.cell.workload.drawn(self.block.seed)
     }
@@ -156,4 +157,38 @@ pub enum Event<'p> {
         /// What can be said so far.
         so_far: Vec<SoFar>,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::preset;
+    use crate::run::ATTEMPTS_AGAIN;
+    use crate::schedule;
+    use crate::workload::TcpBulk;
+    use alloc::collections::BTreeSet;
+
+    #[test]
+    fn attempts_at_a_block_have_its_sizes_and_seeds_of_their_own() {
+        let plan = preset::first_look(PerArm::FAMILIES, None, 7);
+        let mut transfers = 0;
+        for block in schedule::round(&plan, 1) {
+            let cell = &plan.cells[block.cell];
+            let drawn = |attempt| Attempt { number: 1, attempt, block, cell }.drawn(None);
+            let first = drawn(0);
+            transfers += u32::from(first.read_bytes.is_some());
+            let mut seeds = BTreeSet::new();
+            for again in (0..=ATTEMPTS_AGAIN).map(drawn) {
+                assert_eq!(again.write_bytes, first.write_bytes);
+                assert_eq!(again.read_bytes, first.read_bytes);
+                // The tasks of both arms, as the engine makes them.
+                for seed in [again.seed, again.seed ^ (1 << 32)] {
+                    let read = u32::try_from(TcpBulk::read_bytes(seed)).ok();
+                    assert!(first.read_bytes.is_none() || read == first.read_bytes);
+                    assert!(seeds.insert(seed), "ports and payload are drawn anew");
+                }
+            }
+        }
+        assert!(transfers > 0);
+    }
 }

@@ -133,7 +133,7 @@ impl TcpBulk {
 
     /// Bytes that a receiver asks for in one read, drawn from the seed of a task: nobody
     /// fixes them, and on a fast link it can decide how the families compare. The lower half
-    /// of the seed decides, which the tasks of both arms of a block have in common.
+    /// of the seed decides, which all tasks of a block have in common.
     pub fn read_bytes(seed: u64) -> usize {
         let seed = seed & u64::from(u32::MAX);
         let (least, most) = (Self::READ_BYTES_MIN, Self::READ_BYTES_MAX);

@@ -4,15 +4,22 @@
 use std::time::Duration;
 use v6gap_sys::usage::MachineTicks;
 
-/// Share of the processors' time that the hypervisor may take before figures are not judged; the
-/// program discards a trial's at the same share.
+/// Share of the time worked that the hypervisor may take before figures are not judged.
 const SHARE_MAX: f64 = 0.01;
 
 /// Share that the hypervisor took between two readings of the time in which processors had work, 0
 /// to 1: nothing can be taken from those that sleep, and most of a scenario is sleep.
 pub fn share(before: &MachineTicks, after: &MachineTicks) -> f64 {
-    let wanted = |ticks: &MachineTicks| ticks.busy() + ticks.steal;
-    let passed = wanted(after).saturating_sub(wanted(before));
+    stolen(before, after, |ticks| ticks.busy() + ticks.steal)
+}
+
+/// Share that it took of all time, sleep included: by so much a scenario may last longer.
+pub fn share_of_all(before: &MachineTicks, after: &MachineTicks) -> f64 {
+    stolen(before, after, |ticks| ticks.busy() + ticks.idle + ticks.iowait + ticks.steal)
+}
+
+fn stolen(before: &MachineTicks, after: &MachineTicks, of: fn(&MachineTicks) -> u64) -> f64 {
+    let passed = of(after).saturating_sub(of(before));
     after.steal.saturating_sub(before.steal) as f64 / passed.max(1) as f64
 }
 
@@ -23,10 +30,11 @@ const LOOK: Duration = Duration::from_secs(2);
 /// interrupts of this system left aside.
 const GAP: Duration = Duration::from_micros(50);
 
-/// Share of its time that a thread loses which does nothing but read `clock`, 0 to 1. Not every
-/// hypervisor counts as stolen all that it takes.
-pub fn lost(mut clock: impl FnMut() -> Duration) -> f64 {
-    let begin = clock();
+/// Share of its time that a thread loses which does nothing but read `clock`, 0 to 1, but for what
+/// it has `waited` for other threads of this machine. Not every hypervisor counts as stolen all
+/// that it takes.
+pub fn lost(mut clock: impl FnMut() -> Duration, mut waited: impl FnMut() -> Duration) -> f64 {
+    let (waited_before, begin) = (waited(), clock());
     let (mut last, mut lost) = (begin, Duration::ZERO);
     while last.saturating_sub(begin) < LOOK {
         let now = clock();
@@ -34,7 +42,8 @@ pub fn lost(mut clock: impl FnMut() -> Duration) -> f64 {
         lost += if gap > GAP { gap } else { Duration::ZERO };
         last = now;
     }
-    lost.as_secs_f64() / last.saturating_sub(begin).as_secs_f64()
+    let taken = lost.saturating_sub(waited().saturating_sub(waited_before));
+    taken.as_secs_f64() / last.saturating_sub(begin).as_secs_f64()
 }
 
 /// The least share in tries that all failed, if the machine disturbed every one: then they do not

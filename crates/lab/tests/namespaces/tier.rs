@@ -12,7 +12,7 @@ mod steal;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use v6gap_sys::usage::{self, MachineTicks};
 
 /// When a scenario runs, and how long it may take: so many s on two processors.
@@ -93,7 +93,7 @@ pub fn run<F: Copy>(
         let mut shares = Vec::new();
         let began = Instant::now();
         let disturbed = |stolen: f64| match by_day {
-            true => stolen.max(steal::lost(|| began.elapsed())),
+            true => stolen.max(steal::lost(|| began.elapsed(), waited)),
             false => stolen,
         };
         let attempt = || judged(name, budget, || call(scenario)).map_err(disturbed);
@@ -113,7 +113,7 @@ pub fn run<F: Copy>(
 }
 
 /// Whether `check` passes within twice the budget, which no time counts in that the hypervisor
-/// took; says how it ended. Fails with the share that it took.
+/// took; says how it ended. Fails with the share that it took of the time worked.
 fn judged(
     name: &str,
     budget: Option<u64>,
@@ -122,20 +122,30 @@ fn judged(
     let (start, before) = (Instant::now(), ticks());
     let outcome = catch_unwind(AssertUnwindSafe(check));
     let took = start.elapsed().as_secs_f64();
-    let share = steal::share(&before, &ticks());
+    let after = ticks();
+    let stolen = steal::share_of_all(&before, &after);
     let outcome = outcome.unwrap_or_else(|_| Err("it panicked".to_owned()));
-    let outcome = outcome.and_then(|seen| within(took * (1.0 - share), budget).map(|()| seen));
-    let spent = format!("{took:.1} s, {:.0} % stolen", share * 100.0);
+    let outcome = outcome.and_then(|seen| within(took * (1.0 - stolen), budget).map(|()| seen));
+    let spent = format!("{took:.1} s, {:.0} % stolen", stolen * 100.0);
     match &outcome {
         Ok(seen) => println!("ok     {name} ({spent}) {seen}"),
         Err(why) => println!("FAILED {name} ({spent}): {why}"),
     }
-    outcome.map(drop).map_err(|_| share)
+    outcome.map(drop).map_err(|_| steal::share(&before, &after))
 }
 
 /// What the machine spent so far; where it does not tell, nothing was taken.
 fn ticks() -> MachineTicks {
     usage::machine().unwrap_or_default()
+}
+
+/// How long this thread was ready while other threads of this machine ran; where the kernel does
+/// not tell, never.
+fn waited() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    // Behind the time that it ran.
+    let ns = text.split_whitespace().nth(1).and_then(|ns| ns.parse().ok());
+    Duration::from_nanos(ns.unwrap_or(0))
 }
 
 /// How a suite ends whose scenarios ended so.

@@ -22,17 +22,35 @@ fn what_the_hypervisor_took_is_a_share_of_what_was_wanted() {
     assert!(steal::share(&before, &reading(1_200, 5_000, 60)).abs() < 1e-12);
 }
 
+/// What was taken while the processors slept, too, is no time that a scenario had.
+#[test]
+fn a_budget_is_told_of_all_time() {
+    let before = reading(1_000, 5_000, 70);
+    assert!((steal::share_of_all(&before, &reading(1_180, 5_000, 90)) - 0.1).abs() < 1e-12);
+    assert!((steal::share_of_all(&before, &reading(1_180, 5_200, 90)) - 0.05).abs() < 1e-12);
+    assert!(steal::share_of_all(&before, &before).abs() < 1e-12);
+}
+
 #[test]
 fn a_thread_that_reads_the_clock_sees_what_it_loses() {
-    let of = |gap_us: u64| {
+    let of = |gap_us: u64, waited_ms: u64| {
         let mut readings = 0_u64;
-        steal::lost(|| {
+        let clock = || {
             readings += 1;
             Duration::from_micros(readings + readings / 1_000 * gap_us)
-        })
+        };
+        let mut waits = 0_u64;
+        let waited = || {
+            waits += 1;
+            Duration::from_millis(waits * waited_ms)
+        };
+        steal::lost(clock, waited)
     };
-    assert!((of(1_000) - 0.5).abs() < 1e-3, "{}", of(1_000));
-    assert!(of(40).abs() < 1e-12 && of(0).abs() < 1e-12);
+    assert!((of(1_000, 0) - 0.5).abs() < 1e-3, "{}", of(1_000, 0));
+    assert!(of(40, 0).abs() < 1e-12 && of(0, 0).abs() < 1e-12);
+    // Half of it went to other threads, or all.
+    assert!((of(1_000, 500) - 0.25).abs() < 1e-3, "{}", of(1_000, 500));
+    assert!(of(1_000, 2_000).abs() < 1e-12);
 }
 
 #[test]

@@ -158,7 +158,7 @@ lateness of frames 10 %, and shares 0.1 percentage points.
 
 Margins are fixed before a run, stored with it and printed with every result.
 The second answer, on what the longer header does not explain, uses narrower
-ones: 0.5 % for rates, 2 % for times and processor time.",
+ones: 0.5 % for rates, 2 % for times.",
     },
     Topic {
         name: "models",
