@@ -3,17 +3,20 @@
 //! program, is passed over.
 
 use crate::index;
-use v6gap_core::record::{Line, RunHeader};
+use std::collections::BTreeMap;
+use v6gap_core::record::{Line, RunHeader, RunId};
 use v6gap_judge::analysis::alike::{self, Known, RUNS_MAX, RUNS_MIN};
 use v6gap_judge::analysis::compare::Compared;
 use v6gap_judge::analysis::{Analysis, analyse};
 use v6gap_store::{Index, Row, Store};
 
+/// So many stored runs are opened for one at most: where hardly any is valid, the search must end.
+const OPENED_MAX: usize = 3 * RUNS_MAX;
+
 /// Adds where the next run will be, if enough stored runs are like this one.
 pub fn tell(analysis: &mut Analysis, lines: &[Line], index: &Index, store: &Store) {
-    let like: Vec<&Row> = candidates(&analysis.run, index, store).collect();
-    if like.len() + 1 >= RUNS_MIN {
-        let known: Vec<Known> = like.iter().filter_map(|row| known(row, store)).collect();
+    let known = nearest(&[&analysis.run], index, store);
+    if known.len() + 1 >= RUNS_MIN {
         alike::tell(analysis, lines, &known);
     }
 }
@@ -21,18 +24,29 @@ pub fn tell(analysis: &mut Analysis, lines: &[Line], index: &Index, store: &Stor
 /// Stored runs that may be like any of those compared, and are not among them.
 pub fn of_any(compared: &[Compared<'_>], store: &Store) -> Vec<Known> {
     let index = index::all(store).unwrap_or_default();
-    let mut like: Vec<&Row> = Vec::new();
-    for run in compared {
-        for row in candidates(&run.analysis.run, &index, store) {
+    let runs: Vec<&RunHeader> = compared.iter().map(|run| &run.analysis.run).collect();
+    nearest(&runs, &index, store)
+}
+
+/// Of each run the valid others nearest in time that may be like it, as many as count. Each is
+/// opened once, and none that lies further away.
+fn nearest(runs: &[&RunHeader], index: &Index, store: &Store) -> Vec<Known> {
+    let mut opened: BTreeMap<&RunId, Option<Known>> = BTreeMap::new();
+    for run in runs {
+        let mut valid = 0;
+        for row in candidates(run, index, store) {
             let id = &row.head.id;
-            let there = like.iter().any(|known| known.head.id == *id)
-                || compared.iter().any(|run| run.analysis.run.id == *id);
-            if !there {
-                like.push(row);
+            if runs.iter().any(|one| one.id == *id) {
+                continue;
+            }
+            let found = opened.entry(id).or_insert_with(|| known(row, store));
+            valid += usize::from(found.is_some());
+            if valid == RUNS_MAX - 1 {
+                break;
             }
         }
     }
-    like.into_iter().filter_map(|row| known(row, store)).collect()
+    opened.into_values().flatten().collect()
 }
 
 /// The nearest in time that may be like it, as far as their first lines tell.
@@ -54,7 +68,7 @@ fn candidates<'a>(
     };
     let mut rows: Vec<&Row> = index.rows().iter().collect();
     rows.sort_by_key(|row| row.head.started_unix_ns.abs_diff(run.started_unix_ns));
-    rows.into_iter().filter(may_be).take(RUNS_MAX - 1)
+    rows.into_iter().filter(may_be).take(OPENED_MAX)
 }
 
 fn known(row: &Row, store: &Store) -> Option<Known> {

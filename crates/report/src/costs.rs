@@ -69,7 +69,7 @@ type Unit = (f64, &'static str);
 const TIMES: [Unit; 3] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms")];
 const RATES: [Unit; 3] = [(1e3, "kbit/s"), (1e6, "Mbit/s"), (1e9, "Gbit/s")];
 
-/// As in "98.40 (98.14 to 98.66)".
+/// As in "98.4 (98.1 to 98.7)".
 fn with_range(found: &Ranged, size: f64) -> String {
     let Ranged { estimate, low, high } = *found;
     if !low.is_finite() || !high.is_finite() {
@@ -88,7 +88,7 @@ mod tests {
         let found = Ranged { estimate: -411.0, low: -1260.0, high: 512.0 };
         assert_eq!(with_range(&found, 1e3), "−0.4 (−1.3 to 0.6)");
         let narrow = Ranged { estimate: 161_042.0, low: 160_831.0, high: 161_238.0 };
-        assert_eq!(with_range(&narrow, 1e3), "161.04 (160.83 to 161.24)");
+        assert_eq!(with_range(&narrow, 1e3), "161.0 (160.8 to 161.3)");
         let open = Ranged { estimate: 80.04, low: f64::NEG_INFINITY, high: f64::INFINITY };
         assert_eq!(with_range(&open, 1.0), "80.0 (unbounded)");
     }

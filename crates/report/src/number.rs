@@ -3,7 +3,8 @@
 
 use v6gap_core::metric::{Metric, Quantity};
 use v6gap_core::unit::significant;
-use v6gap_judge::analysis::Question;
+use v6gap_judge::analysis::words::outwards;
+use v6gap_judge::analysis::{Question, Range};
 
 /// A unit in which a quantity is shown, and how many of its SI unit it holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,31 +60,18 @@ fn decimals(value: f64, digits: i32) -> usize {
     (digits - 1 - value.abs().log10().floor() as i32).clamp(0, 9) as usize
 }
 
-/// An estimate and both ends of its range, with two figures of the range's width: the ends are
-/// rounded outwards, so that nothing inside is left out, and have more figures where a range that
-/// holds no zero would touch it. Three figures each where the range has no width.
+/// An estimate and both ends of its range, with the decimals that [`outwards`] gives the ends.
+/// Three figures each where the range has no width.
 pub(crate) fn ranged(estimate: f64, low: f64, high: f64) -> [String; 3] {
     if !low.is_finite() || !high.is_finite() || low >= high {
         return [estimate, low, high].map(|x| significant(x, 3).replace('-', "−"));
     }
-    let touches = |places: &usize| {
-        let [least, most] = outwards(low, high, *places);
-        (low > 0.0 && least <= 0.0) || (high < 0.0 && most >= 0.0)
-    };
-    let places = (decimals(high - low, 2)..9).find(|places| !touches(places)).unwrap_or(9);
-    let [least, most] = outwards(low, high, places);
+    let ([least, most], places) = outwards(&Range { low, high }, 1.0, 6);
     [estimate, least, most].map(|x| {
         let size = format!("{:.places$}", x.abs());
         let is_none = size.chars().all(|c| matches!(c, '0' | '.'));
         if x < 0.0 && !is_none { format!("−{size}") } else { size }
     })
-}
-
-/// Both ends, rounded away from what is inside.
-fn outwards(low: f64, high: f64, places: usize) -> [f64; 2] {
-    let scale = 10f64.powi(places as i32);
-    // What is a round number but for the last bits is one.
-    [(low * scale + 1e-6).floor() / scale, (high * scale - 1e-6).ceil() / scale]
 }
 
 /// Both values of a question and their unit, as shown in tables.
@@ -222,8 +210,8 @@ mod tests {
     #[test]
     fn ranges_have_the_figures_of_their_width_and_leave_nothing_out() {
         let shown = |estimate, low, high| ranged(estimate, low, high).join(" ");
-        assert_eq!(shown(161.042, 160.831, 161.238), "161.04 160.83 161.24");
-        assert_eq!(shown(4.6, 4.34, 4.86), "4.60 4.34 4.86");
+        assert_eq!(shown(161.042, 160.831, 161.238), "161.0 160.8 161.3");
+        assert_eq!(shown(4.6, 4.46, 4.74), "4.60 4.46 4.74");
         assert_eq!(shown(8.0, 4.0, 16.0), "8 4 16");
         assert_eq!(shown(30.2, -60.4, 120.1), "30 −61 121");
         // What holds no zero does not seem to.

@@ -385,10 +385,12 @@ pub(crate) fn absolute(question: &Question, relative: f64) -> Option<String> {
 }
 
 /// What the values of a question differ by, by its estimate: "+7.1 µs"; `None` without a ratio, and
-/// where not even the direction can be told.
+/// where not even the direction can be told, as where the 95 % range holds none.
 pub(crate) fn absolute_effect(question: &Question) -> Option<String> {
-    let told = question.verdict != Verdict::CannotTell;
-    absolute(question, question.effect.as_ref().filter(|_| told)?.estimate)
+    let effect = question.effect.as_ref()?;
+    let holds_none = effect.range95.low <= 0.0 && effect.range95.high >= 0.0;
+    let told = question.verdict != Verdict::CannotTell && !holds_none;
+    absolute(question, effect.estimate).filter(|_| told)
 }
 
 /// A pair's predicted effect with direction, or nothing.

@@ -6,7 +6,7 @@ use v6gap_core::plan::Stop;
 use v6gap_judge::analysis::{Analysis, Qualifier};
 use v6gap_report::html::comparison_page;
 use v6gap_report::text::{self, Glyphs, Style, table, verbose};
-use v6gap_report::{headline, markdown_comparison};
+use v6gap_report::{headline, latex, markdown, markdown_comparison};
 
 fn all() -> [Analysis; 4] {
     [lab(), invalid(), null_run(), hostile()]
@@ -99,6 +99,19 @@ fn a_null_run_names_its_arms_and_no_family() {
     let text = table(&null_run(), &Style::default());
     assert!(text.contains("○ first") && text.contains("◆ second"));
     assert!(!text.contains("IPv6"));
+}
+
+/// A figure in the metric's unit would say more than −0.060 – +0.020 % beside it does.
+#[test]
+fn a_difference_that_may_be_none_is_not_told_absolutely() {
+    let analysis = lab();
+    let wide = table(&analysis, &Style { width: 120, ..Style::default() });
+    for text in [wide, markdown(&analysis), latex(&analysis)] {
+        let of = |label: &str| text.lines().find(|line| line.contains(label)).expect("a line");
+        let (goodput, connecting) = (of("Goodput 1408 B"), of("Connecting"));
+        assert!(goodput.contains("0.020") && !goodput.contains("kbit/s"), "{goodput}");
+        assert!(connecting.contains("34 "), "{connecting}");
+    }
 }
 
 /// A change that is there and does not matter has the word that such a difference has in a run.

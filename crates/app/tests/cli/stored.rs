@@ -258,10 +258,14 @@ fn five_runs_of_one_set_up_tell_where_the_next_will_be() {
     assert!(four.contains("95 %, this run:") && !four.contains("any run like it"), "{four}");
     assert!(!of("show early1 -J").contains("any_run"));
     sandbox.store_one_of_five(5);
-    sandbox.store("torn00", "lab-b", 1_763_390_000_000_000_000);
-    let journal = "runs/torn00/journal.jsonl";
-    let torn = sandbox.read(journal).replace("\"block\":3", "\"block\":");
-    sandbox.write(journal, &torn);
+    // As many as count that cannot be read, and began nearer to the first than the others did.
+    for number in 0..19 {
+        let id = format!("torn{number:02}");
+        sandbox.store(&id, "lab-b", 1_763_401_000_000_000_001 + number);
+        let journal = format!("runs/{id}/journal.jsonl");
+        let torn = sandbox.read(&journal).replace("\"block\":3", "\"block\":");
+        sandbox.write(&journal, &torn);
+    }
     let five = one_line(of("show early1"));
     assert!(five.contains("95 %, any run like it, by 5 runs of this set-up"), "{five}");
     assert!(of("show early1 --format markdown").contains("any run like it, by 5 runs"));

@@ -120,12 +120,15 @@ impl Known {
         self.word == other.word && !self.granted.iter().zip(&other.granted).any(differs)
     }
 
-    /// This run and those of `others` that are like it, each once, in the order of time.
+    /// This run and those nearest to it of `others` that are like it, each once, in the order of
+    /// time.
     fn with_like<'a>(&'a self, others: &'a [Known]) -> Vec<&'a Known> {
+        let mut nearest: Vec<&Known> = others.iter().filter(|run| self.is_like(run)).collect();
+        nearest.sort_by_key(|run| run.started_unix_ns.abs_diff(self.started_unix_ns));
         let mut alike = vec![self];
-        for other in others {
+        for other in nearest {
             let known = alike.iter().any(|run| run.id == other.id);
-            if !known && alike.len() < RUNS_MAX && self.is_like(other) {
+            if !known && alike.len() < RUNS_MAX {
                 alike.push(other);
             }
         }
@@ -275,4 +278,30 @@ pub(super) fn values(q: &Question, of: Of) -> Vec<f64> {
         Some(arm) => q.metric.scale().of_value(*pair.values.get(arm)),
     };
     valid.map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(number: u32) -> Known {
+        Known {
+            id: RunId::from_bits(number),
+            started_unix_ns: u64::from(number),
+            word: String::new(),
+            granted: Vec::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Of two runs that are compared each has its own neighbours, in whatever order all are given.
+    #[test]
+    fn of_like_runs_those_nearest_to_the_run_itself_count() {
+        let others: Vec<Known> = (0..100).map(known).collect();
+        for (number, nearest) in [(5, 0..20), (50, 40..60), (90, 80..100)] {
+            let own = known(number);
+            let like = own.with_like(&others).into_iter().map(|run| run.started_unix_ns);
+            assert!(like.clone().eq(nearest), "{number}: {:?}", like.collect::<Vec<_>>());
+        }
+    }
 }

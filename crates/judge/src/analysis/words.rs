@@ -4,7 +4,7 @@
 
 mod ranges;
 
-pub use ranges::{amount_within, is_open, range_in_words, signed_ends, span_in_words};
+pub use ranges::{amount_within, is_open, outwards, range_in_words, signed_ends, span_in_words};
 pub(super) use ranges::{last_digit, most};
 
 use super::{Effect, Explained, Prediction, Qualifier, Question, Range, Unseen, Verdict};

@@ -115,7 +115,7 @@ fn span(ns: f64) -> String {
     unit::format_span(ns).replace('-', "−")
 }
 
-/// A span with a range as its middle and both ends, in one unit and with the figures of its width.
+/// A span with a range as its middle and both ends, in one unit and with the figures of its range.
 fn spans(found: &Ranged) -> [String; 3] {
     let [middle, low, high] = [found.estimate, found.low, found.high].map(|ns| ns / 1e9);
     let unit = number::unit(Metric::Rtt, &[low.abs().max(high.abs())]);
@@ -152,8 +152,8 @@ mod tests {
     #[test]
     fn a_part_of_a_round_trip_has_the_figures_of_its_range() {
         let rest = Ranged { estimate: 161_042.0, low: 160_831.0, high: 161_238.0 };
-        assert_eq!(spans(&rest), ["161.04 µs", "160.83 µs", "161.24 µs"]);
+        assert_eq!(spans(&rest), ["161.0 µs", "160.8 µs", "161.3 µs"]);
         let nothing = Ranged { estimate: -40.0, low: -530.0, high: 450.0 };
-        assert_eq!(spans(&nothing), ["−0.04 µs", "−0.53 µs", "0.45 µs"]);
+        assert_eq!(spans(&nothing), ["0.0 µs", "−0.6 µs", "0.5 µs"]);
     }
 }

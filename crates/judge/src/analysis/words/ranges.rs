@@ -7,46 +7,52 @@ use alloc::string::{String, ToString};
 use v6gap_core::metric::Metric;
 
 /// Most decimals of a percentage: finer ones tell nobody anything.
-const DECIMALS_MAX: f64 = 2.0;
+const DECIMALS_MAX: usize = 2;
 
-/// Decimals of a percentage with a range: its half-width has one digit from 2 on, two below, and no
-/// more than [`DECIMALS_MAX`]; more where a range that holds no zero would touch it.
-fn decimals(range: &Range) -> usize {
-    let half = (range.high - range.low) * 50.0;
+/// Both ends of a range times a factor, 100 for percentages, and how many decimals they are told
+/// with (docs/method.md section D.4): the half-width has one digit from 2 on, two below, and there
+/// are no more than `most`; up to 6 where a range that holds no zero would touch it. The ends are
+/// rounded away from what is inside, so that nothing in it is left out.
+pub fn outwards(range: &Range, times: f64, most: usize) -> ([f64; 2], usize) {
+    let half = (range.high - range.low) * (times / 2.0);
     let needed = if half > 0.0 { -libm::floor(libm::log10(half / 2.0)) } else { 1.0 };
+    let ends = |places: usize| {
+        let scale = libm::pow(10.0, places as f64);
+        // What is a round number but for the last bits is one.
+        let low = libm::floor(range.low * times * scale + 1e-6) / scale;
+        [low, libm::ceil(range.high * times * scale - 1e-6) / scale]
+    };
     let touches = |places: &usize| {
-        let [low, high] = outwards(range, *places);
+        let [low, high] = ends(*places);
         (range.low > 0.0 && low <= 0.0) || (range.high < 0.0 && high >= 0.0)
     };
-    let needed = needed.clamp(0.0, DECIMALS_MAX) as usize;
-    (needed..6).find(|places| !touches(places)).unwrap_or(6)
+    let needed = needed.clamp(0.0, most as f64) as usize;
+    let places = (needed..6).find(|places| !touches(places)).unwrap_or(6);
+    (ends(places), places)
+}
+
+/// The same as percentages.
+fn percentages(range: &Range) -> ([f64; 2], usize) {
+    outwards(range, 100.0, DECIMALS_MAX)
 }
 
 /// What one of the last digit is worth that a difference with this range is printed with; `None` of
 /// one without a width.
 pub(in crate::analysis) fn last_digit(range: &Range) -> Option<f64> {
     let has_width = range.low.is_finite() && range.high.is_finite() && range.low < range.high;
-    has_width.then(|| libm::pow(10.0, -(decimals(range) as f64)) / 100.0)
-}
-
-/// Both ends as percentages, rounded away from what is inside, so that nothing in it is left out.
-fn outwards(range: &Range, places: usize) -> [f64; 2] {
-    let scale = libm::pow(10.0, places as f64);
-    // What is a round number but for the last bits is one.
-    let low = libm::floor(range.low * 100.0 * scale + 1e-6) / scale;
-    [low, libm::ceil(range.high * 100.0 * scale - 1e-6) / scale]
+    has_width.then(|| libm::pow(10.0, -(percentages(range).1 as f64)) / 100.0)
 }
 
 /// The sizes of both ends as percentages.
 fn ends(range: &Range) -> [String; 2] {
-    let places = decimals(range);
-    outwards(range, places).map(|end| format!("{:.places$}", libm::fabs(end)))
+    let (ends, places) = percentages(range);
+    ends.map(|end| format!("{:.places$}", libm::fabs(end)))
 }
 
 /// Both ends as percentages with their signs, as in "−0.5" and "+0.2".
 pub fn signed_ends(range: &Range) -> [String; 2] {
-    let places = decimals(range);
-    outwards(range, places).map(|end| {
+    let (ends, places) = percentages(range);
+    ends.map(|end| {
         let sign = if end < 0.0 { "−" } else { "+" };
         let sign = if end == 0.0 { "" } else { sign };
         format!("{sign}{:.places$}", libm::fabs(end))
@@ -75,7 +81,7 @@ pub fn amount_within(metric: Metric, x: f64, range: &Range) -> String {
     let words = directions(metric);
     let word = if x < 0.0 { words.less } else { words.more };
     let unit = metric.scale().unit();
-    let places = decimals(range);
+    let (_, places) = percentages(range);
     let figure = format!("{:.places$}", libm::fabs(x) * 100.0);
     match figure.trim_matches(['0', '.']).is_empty() {
         true if x == 0.0 => amount(metric, x),
