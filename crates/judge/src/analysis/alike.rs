@@ -11,7 +11,7 @@ use super::compare::set_up;
 use super::effect::{self, Setting};
 use super::history::History;
 use super::summary::Summary;
-use super::{Analysis, Question, Range, Verdict, guard};
+use super::{Analysis, Question, Range, conditions, guard};
 use crate::reach::{self, level};
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -212,11 +212,11 @@ pub fn next(found: &[Found], this: Found) -> Option<(Between, Interval)> {
 }
 
 /// What a run found of a question and of each arm by itself, in the order of [`Of::ALL`]; nothing
-/// where there is no verdict.
+/// where there is no verdict, or where it stands although too many blocks were discarded.
 pub(super) fn all_found(analysis: &Analysis, q: &Question) -> [Option<Found>; 3] {
     let series = analysis.questions.len() * Of::ALL.len();
     let stop = &analysis.run.plan.design.stop;
-    let decided = q.verdict != Verdict::None;
+    let decided = conditions::is_whole(&analysis.discarded, q);
     Of::ALL.map(|of| moments(q, of, stop, series).filter(|_| decided).map(found))
 }
 

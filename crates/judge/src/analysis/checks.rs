@@ -5,8 +5,8 @@ use super::conditions::{self, Lack};
 use super::steadiness::{Steadiness, Told};
 use super::translation::{self, Translated};
 use super::{
-    Check, CheckState, Discarded, NullResult, NullTold, Qualifier, Question, Verdict, beside, held,
-    offloads, placement,
+    Check, CheckState, Discarded, NullResult, NullTold, Prediction, Qualifier, Question, Verdict,
+    beside, held, offloads, placement,
 };
 use super::{links, routes, windows, words};
 use alloc::collections::BTreeMap;
@@ -51,8 +51,9 @@ pub(super) fn judge(
     found: &Collected<'_>,
     nulls: &[NullResult],
     discarded: &[Discarded],
+    questions: &[Question],
 ) -> Vec<Check> {
-    let mut checks = alloc::vec![shares(found, discarded)];
+    let mut checks = alloc::vec![shares(found, nulls, discarded, questions)];
     let asked = GATES.iter().filter(|(gate, _)| could_close(gate, found));
     checks.extend(asked.map(|(gate, good)| gate_check(gate, passed(gate, good, found), found)));
     checks.extend(far_end(found));
@@ -198,12 +199,17 @@ fn note(id: &str, text: impl Into<String>) -> Check {
     check(id, CheckState::Note, text)
 }
 
-fn shares(found: &Collected<'_>, discarded: &[Discarded]) -> Check {
+fn shares(
+    found: &Collected<'_>,
+    nulls: &[NullResult],
+    discarded: &[Discarded],
+    questions: &[Question],
+) -> Check {
     if discarded.is_empty() {
         return check("blocks", CheckState::Ok, "every block passed its gates");
     }
     let text = format!("{} of {} blocks discarded", discarded.len(), found.blocks.len());
-    if conditions::nothing_left(found) {
+    if conditions::nothing_left(found, nulls, discarded, questions) {
         let why = most_common(discarded);
         return check("blocks", CheckState::Failed, format!("{text}, most for: {why}"));
     }
@@ -365,9 +371,13 @@ pub(super) fn condition(
             text
         }
         None => {
-            let (lost, all) = conditions::too_many_that_change_nothing(discarded, question)?;
-            let why = lacking(Lack::Blocks(lost, all));
-            format!("{} has the same answer with them: {why}", question.label)
+            let why = lacking(conditions::blocks(discarded, question)?);
+            let is_other = |p: &Prediction| p.verdict == Verdict::None;
+            let but = match question.prediction.as_ref().is_some_and(is_other) {
+                true => ", but not on what the headers leave",
+                false => "",
+            };
+            format!("{} has the same answer with them{but}: {why}", question.label)
         }
     };
     Some(Check { id: "condition".to_string(), state: CheckState::Note, text })
@@ -387,7 +397,8 @@ pub(super) fn withdraw(question: &mut Question, why: String) {
     }
 }
 
-fn lacking(lack: Lack) -> String {
+/// What a question lacks, in words.
+pub(super) fn lacking(lack: Lack) -> String {
     match lack {
         Lack::Blocks(discarded, all) => format!("{discarded} of its {all} blocks were discarded"),
         Lack::Null(metric, by) => {

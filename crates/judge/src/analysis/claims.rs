@@ -5,7 +5,7 @@
 
 use super::compare::Of;
 use super::effect::{self, BLOCKS_MIN, Combined, Setting};
-use super::{Pair, Question, Range, Verdict};
+use super::{Discarded, Pair, Question, Range, conditions};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
@@ -79,14 +79,14 @@ struct Open<'a> {
 }
 
 /// All statements of the study that the plan repeats which its cells can answer.
-pub(super) fn judge(plan: &Plan, questions: &[Question]) -> Vec<Claim> {
+pub(super) fn judge(plan: &Plan, questions: &[Question], discarded: &[Discarded]) -> Vec<Claim> {
     let reference = plan.reference.as_deref().and_then(published::find);
     let open = match reference.as_ref().map(|(study, _)| study.study.as_str()) {
         Some("raicu") => by_size(plan, questions),
         Some("sailan") => by_window(plan, questions),
         _ => Vec::new(),
     };
-    open.iter().filter_map(|open| answer(plan, open)).collect()
+    open.iter().filter_map(|open| answer(plan, open, discarded)).collect()
 }
 
 /// Raicu's statements, of the first series of round trips by size that can answer each.
@@ -187,7 +187,7 @@ pub(super) fn change(of: Of, [from, to]: [&Question; 2]) -> Vec<f64> {
     from.pairs.iter().filter(|pair| pair.valid).filter_map(later).collect()
 }
 
-fn answer(plan: &Plan, open: &Open<'_>) -> Option<Claim> {
+fn answer(plan: &Plan, open: &Open<'_>, discarded: &[Discarded]) -> Option<Claim> {
     let first = open.cells.first()?;
     if first.metric.scale() != Scale::Ratio {
         return None;
@@ -206,7 +206,7 @@ fn answer(plan: &Plan, open: &Open<'_>) -> Option<Claim> {
     let found = found?;
     let least = |of: fn(&Combined) -> f64| found.iter().map(of).fold(f64::INFINITY, f64::min);
     let silent = |c: &Combined| c.n < BLOCKS_MIN || c.withheld.is_some();
-    let unanswered = open.cells.iter().any(|q| q.verdict == Verdict::None);
+    let unanswered = open.cells.iter().any(|q| !conditions::is_whole(discarded, q));
     let i95 = match unanswered || found.iter().any(silent) {
         true => Interval::WHOLE,
         false => Interval { low: least(|c| c.i95.low), high: least(|c| c.i95.high) },
@@ -249,10 +249,11 @@ fn predicted(of: Of, [from, to]: [&Question; 2]) -> Option<f64> {
 mod tests {
     use super::super::tests::{EVEN, Truth, plan, run};
     use super::*;
-    use crate::analysis::analyse;
+    use crate::analysis::{Verdict, analyse};
     use v6gap_core::arm::PerArm;
     use v6gap_core::family::Family;
     use v6gap_core::plan::Stop;
+    use v6gap_core::record::Line;
     use v6gap_core::workload::{Cell, Echo};
 
     fn size(cell: &Cell) -> u32 {
@@ -260,7 +261,7 @@ mod tests {
     }
 
     /// Ten rounds of three sizes, as a plan of the study.
-    fn found(factor: fn(&Cell, Family) -> f64, noise: f64) -> Vec<Claim> {
+    fn measured(factor: fn(&Cell, Family) -> f64, noise: f64) -> Vec<Line> {
         let mut plan = plan(PerArm::FAMILIES, 7);
         let of = |message_bytes| {
             let echo = Echo { message_bytes, ..Echo::default() };
@@ -271,7 +272,11 @@ mod tests {
         parts.design.null_cells.clear();
         parts.design.stop = Stop::Pairs { pairs: 10 };
         parts.reference = Some("raicu/tcp-100".into());
-        analyse(&run(&plan, 10, &Truth { factor, noise, ..EVEN })).unwrap().claims
+        run(&plan, 10, &Truth { factor, noise, ..EVEN })
+    }
+
+    fn found(factor: fn(&Cell, Family) -> f64, noise: f64) -> Vec<Claim> {
+        analyse(&measured(factor, noise)).unwrap().claims
     }
 
     fn held(found: &[Claim]) -> Vec<(Shape, Holds)> {
@@ -302,6 +307,34 @@ mod tests {
         let open = found(dips, 0.2);
         assert_eq!(held(&open)[0], (Shape::Dip, Holds::CannotTell));
         assert!(open[0].range.low < 0.0 && open[0].range.high > 0.0, "{open:?}");
+    }
+
+    /// The answer at the largest size is the same with its three discarded blocks of ten.
+    #[test]
+    fn a_cell_of_which_too_much_was_discarded_answers_no_claim() {
+        let falls: fn(&Cell, Family) -> f64 = |cell, family| match (family, size(cell)) {
+            (Family::V6, 1_024) => 1.30,
+            (Family::V6, _) => 1.20,
+            _ => 1.0,
+        };
+        let last = |lines: &[Line]| {
+            let analysis = analyse(lines).unwrap();
+            let verdict = analysis.questions.last().unwrap().verdict;
+            (verdict, held(&analysis.claims)[1])
+        };
+        let mut lines = measured(falls, 0.001);
+        assert_eq!(last(&lines), (Verdict::Worse, (Shape::Falls, Holds::Yes)));
+        let mut closed = false;
+        for line in &mut lines {
+            match line {
+                Line::Trial(trial) => {
+                    closed = trial.cell.contains("65536") && trial.round % 4 == 1;
+                }
+                Line::Block(block) => block.valid = !closed,
+                _ => {}
+            }
+        }
+        assert_eq!(last(&lines), (Verdict::Worse, (Shape::Falls, Holds::CannotTell)));
     }
 
     #[test]

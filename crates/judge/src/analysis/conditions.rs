@@ -2,7 +2,7 @@
 //! and the others are answered all the same (docs/method.md section D.2).
 
 use super::collect::{Block, Collected};
-use super::{Discarded, NullResult, Question};
+use super::{Discarded, NullResult, Question, Verdict};
 use alloc::collections::BTreeSet;
 use v6gap_core::arm::{BlockKind, PerArm};
 use v6gap_core::metric::Metric;
@@ -39,25 +39,23 @@ pub(super) fn lack(
     discarded: &[Discarded],
     question: &Question,
 ) -> Option<Lack> {
-    let (lost, all) = closed(discarded, question);
     let own = |n: &&NullResult| n.cell == question.cell && n.metric == question.metric;
     let failed = nulls.iter().filter(own).find(|null| !null.passed);
     let same = question.diagnostics.same_with_discarded == Some(true);
-    match failed {
-        _ if too_many(lost, all) && !same => Some(Lack::Blocks(lost, all)),
-        Some(null) => Some(Lack::Null(null.metric, null.estimate)),
-        None => None,
-    }
+    let of_blocks = blocks(discarded, question).filter(|_| !same);
+    of_blocks.or(failed.map(|null| Lack::Null(null.metric, null.estimate)))
 }
 
-/// How many blocks of a question were discarded, and of how many, where that is too many and yet
-/// changes nothing.
-pub(super) fn too_many_that_change_nothing(
-    discarded: &[Discarded],
-    question: &Question,
-) -> Option<(usize, usize)> {
-    let same = question.diagnostics.same_with_discarded == Some(true);
-    Some(closed(discarded, question)).filter(|(lost, all)| same && too_many(*lost, *all))
+/// Whether too many blocks of a question were discarded, be its answer the same with them or not.
+pub(super) fn blocks(discarded: &[Discarded], question: &Question) -> Option<Lack> {
+    let (lost, all) = closed(discarded, question);
+    too_many(lost, all).then_some(Lack::Blocks(lost, all))
+}
+
+/// Whether more may be made of a question's blocks than its own answer: that alone was asked with
+/// all of them where too many were discarded.
+pub(super) fn is_whole(discarded: &[Discarded], question: &Question) -> bool {
+    question.verdict != Verdict::None && blocks(discarded, question).is_none()
 }
 
 /// Whether a block was discarded for what no value of it can mend, whatever it is.
@@ -67,19 +65,26 @@ pub(super) fn is_of_run(block: &Block<'_>) -> bool {
     findings.any(|finding| finding.fatal && OF_RUN.contains(&finding.gate.as_str()))
 }
 
-/// Whether so much was discarded that the whole run says nothing: in every cell too much, or too
-/// much for what holds for the run.
-pub(super) fn nothing_left(found: &Collected<'_>) -> bool {
+/// Whether so much was discarded that the whole run says nothing: too much for what holds for the
+/// run, or in every cell too much, and no question has an answer in spite of that.
+pub(super) fn nothing_left(
+    found: &Collected<'_>,
+    nulls: &[NullResult],
+    discarded: &[Discarded],
+    questions: &[Question],
+) -> bool {
     let closed = found.blocks.iter().filter(|block| !block.valid && is_of_run(block));
-    let (closed, _) = discarded(closed);
-    let (_, all) = discarded(found.blocks.iter());
+    let (closed, _) = lost(closed);
+    let (_, all) = lost(found.blocks.iter());
     let cells: BTreeSet<&str> = found.blocks.iter().map(Block::cell).collect();
     let silent = |cell: &&str| {
-        let of_cell = found.blocks.iter().filter(|block| block.cell() == *cell);
-        let (discarded, all) = discarded(of_cell);
-        too_many(discarded, all)
+        let (lost, all) = lost(found.blocks.iter().filter(|block| block.cell() == *cell));
+        too_many(lost, all)
     };
-    too_many(closed, all) || (!cells.is_empty() && cells.iter().all(silent))
+    let is_answered =
+        |q: &Question| q.verdict != Verdict::None && lack(nulls, discarded, q).is_none();
+    too_many(closed, all)
+        || (!cells.is_empty() && cells.iter().all(silent) && !questions.iter().any(is_answered))
 }
 
 /// Whether too much is missing, discarded or failed.
@@ -89,7 +94,7 @@ pub(super) fn too_many(missing: usize, all: usize) -> bool {
 
 /// How many of these blocks were discarded, and how many there are. However often a block was
 /// tried, what spoiled it was there once.
-fn discarded<'a>(blocks: impl Iterator<Item = &'a Block<'a>>) -> (usize, usize) {
+fn lost<'a>(blocks: impl Iterator<Item = &'a Block<'a>>) -> (usize, usize) {
     let outcomes: BTreeSet<(u32, bool)> = blocks.map(|b| (b.number, b.valid)).collect();
     (outcomes.iter().filter(|(_, valid)| !valid).count(), outcomes.len())
 }

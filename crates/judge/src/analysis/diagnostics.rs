@@ -58,8 +58,9 @@ pub struct Diagnostics {
     pub order: Option<OrderEffect>,
     /// The effect with the discarded blocks kept, if there are any.
     pub with_discarded: Option<Effect>,
-    /// Whether the verdict and how strong it is are the same with the discarded blocks kept; `None`
-    /// if there are none, if one of them has no value, or if one is of no use whatever its value.
+    /// Whether there is a verdict, and it and how strong it is are the same with the discarded
+    /// blocks kept; `None` if there are none, if one of them has no value, or if one is of no use
+    /// whatever its value.
     pub same_with_discarded: Option<bool>,
 }
 

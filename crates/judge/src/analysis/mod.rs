@@ -443,22 +443,15 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     let names = arm_names(&found);
     let nulls = nulls::judge(&found.run.plan, &found.blocks);
     let discarded = discarded(&found);
-    let mut checks = checks::judge(&found, &nulls, &discarded);
+    let mut questions = questions::answer(&found, &names, &discarded);
+    failing(&found, &mut questions, &names);
+    let mut checks = checks::judge(&found, &nulls, &discarded, &questions);
     let valid = checks.iter().all(|c| c.state != CheckState::Failed);
-    let mut questions = questions::answer(&found, &names);
     let steadiness = Steadiness::of(&questions, &found.blocks, found.run.plan.design.order);
     checks::steadiness(&mut checks, &questions, &steadiness);
     checks.extend(limited::notes(found.run, &questions));
-    let too_many = failures::too_many(&found);
     for question in &mut questions {
         checks.extend(checks::condition(question, &nulls, &discarded, valid));
-        if let Some(arm) = too_many.get(question.cell.as_str())
-            && question.why_none.is_none()
-        {
-            let name = names.get(*arm);
-            let why = format!("{name} failed too often to compare what is left");
-            checks::withdraw(question, why);
-        }
     }
     if valid {
         suspects::name(&found, &mut questions);
@@ -471,7 +464,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         unreached: failures::unreached(&found),
         discards: discards::judge(&found, &questions),
         cost_models: costmodel::models(&found).into_iter().map(|model| model.cost).collect(),
-        transfer_sizes: sizes::judge(&found.run.plan, &questions, &names),
+        transfer_sizes: sizes::judge(&found.run.plan, &questions, &discarded, &names),
         processor_time: resources::processor_time(&found),
         memory: resources::memory(&found),
         windows: breakdown::windows(&found),
@@ -481,7 +474,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         beside: beside::octets(&found),
         as_published: studies::as_published(&found.run.plan, &questions),
         published: studies::published(&found.run.plan, &questions),
-        claims: claims::judge(&found.run.plan, &questions),
+        claims: claims::judge(&found.run.plan, &questions, &discarded),
         races: races::reckon(&found),
         rounds: rounds(&found),
         trials: found.trials.len(),
@@ -495,6 +488,18 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         nulls,
         discarded,
     })
+}
+
+/// Takes the verdicts of cells of which too much failed, before anything else is said of them.
+fn failing(found: &collect::Collected<'_>, questions: &mut [Question], names: &PerArm<String>) {
+    let too_many = failures::too_many(found);
+    for question in questions.iter_mut().filter(|q| q.why_none.is_none()) {
+        if let Some(arm) = too_many.get(question.cell.as_str()) {
+            let name = names.get(*arm);
+            let why = format!("{name} failed too often to compare what is left");
+            checks::withdraw(question, why);
+        }
+    }
 }
 
 /// The cost models of a journal, ready to be carried to other paths (docs/method.md section A.8).

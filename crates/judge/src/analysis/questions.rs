@@ -8,8 +8,8 @@ use super::predict;
 use super::tally::Tally;
 use super::verdict::{self, Adjusted, Ruling};
 use super::{
-    MeanBeside, Pair, Prediction, Question, Unseen, Verdict, conditions, explained, limited, nulls,
-    places, rounds, routes, translation, words,
+    Discarded, Explained, MeanBeside, Pair, Prediction, Question, Range, Unseen, Verdict,
+    conditions, explained, limited, nulls, places, rounds, routes, translation, words,
 };
 use crate::gate::{self, SHORT_BODY};
 use crate::reach;
@@ -31,12 +31,18 @@ struct Open<'a> {
     metric: Metric,
     blocks: Vec<&'a Block<'a>>,
     combined: Option<Combined>,
+    /// The same with the discarded blocks kept, if any of them has a value.
+    with_discarded: Option<Combined>,
     ruling: Option<Ruling>,
     diagnostics: Diagnostics,
 }
 
 /// All questions in the order of the plan.
-pub(super) fn answer(found: &Collected<'_>, names: &PerArm<String>) -> Vec<Question> {
+pub(super) fn answer(
+    found: &Collected<'_>,
+    names: &PerArm<String>,
+    discarded: &[Discarded],
+) -> Vec<Question> {
     let plan = &found.run.plan;
     let mut open = Vec::new();
     for cell in &plan.cells {
@@ -46,13 +52,20 @@ pub(super) fn answer(found: &Collected<'_>, names: &PerArm<String>) -> Vec<Quest
                 .iter()
                 .filter(|b| b.cell() == cell.id && b.kind() == BlockKind::Compare)
                 .collect();
-            let diagnostics = Diagnostics::default();
-            open.push(Open { cell, metric, blocks, combined: None, ruling: None, diagnostics });
+            open.push(Open {
+                cell,
+                metric,
+                blocks,
+                combined: None,
+                with_discarded: None,
+                ruling: None,
+                diagnostics: Diagnostics::default(),
+            });
         }
     }
     decide(found, &mut open);
     let pair_ns = super::span_ns(found) as f64 / f64::from(super::rounds(found).max(1));
-    open.iter().map(|o| finish(found, o, names, pair_ns)).collect()
+    open.iter().map(|o| finish(found, discarded, o, names, pair_ns)).collect()
 }
 
 /// Whether blocks count, or are counted although they do not.
@@ -110,12 +123,13 @@ fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
             p_different_run: decided.p_run,
             p_same: combined.as_ref().map_or(1.0, |c| c.p_same),
             p_same_adjusted: decided.p.same,
-            with_discarded: more.map(|all| all.shown(o.metric.scale())),
+            with_discarded: more.as_ref().map(|all| all.shown(o.metric.scale())),
             same_with_discarded,
             ..found
         };
         o.ruling = decided.ruling;
         o.combined = combined;
+        o.with_discarded = more;
     }
 }
 
@@ -134,10 +148,11 @@ fn is_known_with_discarded(o: &Open<'_>) -> bool {
     closed(o).next().is_some() && closed(o).all(known)
 }
 
-/// Whether a question is ruled alike with its discarded blocks.
+/// Whether a question has an answer, and the same one with its discarded blocks.
 fn is_same(ruling: Option<Ruling>, kept: Option<&Decided>) -> bool {
     let of = |ruling: Ruling| (ruling.verdict, ruling.qualifier);
-    ruling.map(of) == kept.and_then(|kept| kept.ruling).map(of)
+    let answer = ruling.filter(|ruling| ruling.verdict != Verdict::None).map(of);
+    answer.is_some() && answer == kept.and_then(|kept| kept.ruling).map(of)
 }
 
 /// What the blocks that `counts` lets pass have measured.
@@ -165,10 +180,6 @@ fn measured<'a>(
     blocks.filter_map(|b| Some((b, b.values(o.metric)?)))
 }
 
-fn valid_values<'a>(o: &'a Open<'_>) -> impl Iterator<Item = PerArm<f64>> + 'a {
-    o.blocks.iter().filter(|b| b.valid).filter_map(|b| b.values(o.metric))
-}
-
 /// What the share counts in each arm over the blocks that count and have a value.
 fn events(o: &Open<'_>, counts: Counts) -> PerArm<(u64, u64)> {
     let of = |block: &Block<'_>, arm| {
@@ -180,7 +191,13 @@ fn events(o: &Open<'_>, counts: Counts) -> PerArm<(u64, u64)> {
     })
 }
 
-fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>, pair_ns: f64) -> Question {
+fn finish(
+    found: &Collected<'_>,
+    discarded: &[Discarded],
+    o: &Open<'_>,
+    names: &PerArm<String>,
+    pair_ns: f64,
+) -> Question {
     let run = found.run;
     let plan = &run.plan;
     let margin = plan.margin(o.metric);
@@ -194,7 +211,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>, pair_ns: 
         metric: o.metric,
         transport: o.cell.workload.transport(),
         level_bytes: o.cell.workload.level_bytes(),
-        values: medians(o),
+        values: medians(o, |b| b.valid),
         effect: o.combined.as_ref().map(|c| c.shown(o.metric.scale())),
         mean: mean(o),
         margin,
@@ -223,7 +240,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>, pair_ns: 
     if let Some(limit_bps) = limited::reached(run, o.cell, &question) {
         limited::withdraw(&mut question, limit_bps);
     }
-    question.prediction = prediction(plan, o, &question);
+    question.prediction = prediction(plan, discarded, o, &question);
     words::fill(&mut question, names);
     question
 }
@@ -316,9 +333,9 @@ fn lacking(o: &Open<'_>) -> Option<String> {
     }
 }
 
-fn medians(o: &Open<'_>) -> PerArm<Option<f64>> {
+fn medians(o: &Open<'_>, counts: Counts) -> PerArm<Option<f64>> {
     let median = |pick: fn(&PerArm<f64>) -> f64| {
-        let values: Vec<f64> = valid_values(o).map(|v| pick(&v)).collect();
+        let values: Vec<f64> = measured(o, counts).map(|(_, v)| pick(&v)).collect();
         (!values.is_empty()).then(|| summary::median(&values))
     };
     PerArm { a: median(|v| v.a), b: median(|v| v.b) }
@@ -439,34 +456,70 @@ fn rarer(o: &Open<'_>) -> Option<f64> {
     Some(missed(events.a).max(missed(events.b)))
 }
 
-fn prediction(plan: &Plan, o: &Open<'_>, question: &Question) -> Option<Prediction> {
+fn prediction(
+    plan: &Plan,
+    discarded: &[Discarded],
+    o: &Open<'_>,
+    question: &Question,
+) -> Option<Prediction> {
     let combined = o.combined.as_ref()?;
     if question.verdict == Verdict::None {
         return None;
     }
-    let base = question.values.a?;
-    let predicted = predict::predict(plan, o.cell, o.metric, &o.blocks, base)?;
-    let by = libm::log1p(predicted.effect);
-    let uncertainty = explained::uncertainty(o.metric);
-    let residual = combined.moved(-by);
-    let residual = uncertainty.map_or(residual.clone(), |of| explained::blurred(&residual, of));
-    let share = explained::share(by, combined);
-    let margin = o.metric.margin_residual();
-    let scaled = effect::margin(o.metric, margin);
-    let residual = for_all_levels(residual, scaled);
-    let by_ranges = residual_p(&residual, scaled);
-    let residual = verdict::with_mean(o.metric, residual, scaled, by_ranges);
-    let ruling = verdict::rule(o.metric, &residual, scaled, residual_p(&residual, scaled));
+    let predict =
+        |of: Counts| predict::predict(plan, o.cell, o.metric, &o.blocks, medians(o, of).a?);
+    let predicted = predict(|b| b.valid)?;
+    let left = Residual::of(o.metric, combined, predicted.effect);
+    // An answer that stands because all blocks together give it does not answer for this as well.
+    let with_all = || {
+        let all = predict(|_| true)?;
+        Some(Residual::of(o.metric, o.with_discarded.as_ref()?, all.effect))
+    };
+    let stands = conditions::blocks(discarded, question).is_none()
+        || with_all().is_some_and(|all| all.says() == left.says());
+    let (verdict, explained) = if stands { left.says() } else { (Verdict::None, None) };
     Some(Prediction {
         effect: predicted.effect,
         values: predicted.values,
-        residual: residual.shown(Scale::Ratio),
-        residual_margin: margin,
-        verdict: ruling.verdict,
-        uncertainty,
-        share,
-        explained: explained::judge(o.metric, &residual, share),
+        residual: left.combined.shown(Scale::Ratio),
+        residual_margin: o.metric.margin_residual(),
+        verdict,
+        uncertainty: explained::uncertainty(o.metric),
+        share: left.share,
+        explained,
     })
+}
+
+/// What is left of an effect after its prediction, and what follows from it.
+struct Residual {
+    combined: Combined,
+    share: Option<Range>,
+    verdict: Verdict,
+    explained: Option<Explained>,
+}
+
+impl Residual {
+    fn of(metric: Metric, combined: &Combined, predicted: f64) -> Self {
+        let by = libm::log1p(predicted);
+        let residual = combined.moved(-by);
+        let residual = match explained::uncertainty(metric) {
+            Some(of) => explained::blurred(&residual, of),
+            None => residual,
+        };
+        let share = explained::share(by, combined);
+        let margin = effect::margin(metric, metric.margin_residual());
+        let residual = for_all_levels(residual, margin);
+        let by_ranges = residual_p(&residual, margin);
+        let residual = verdict::with_mean(metric, residual, margin, by_ranges);
+        let ruling = verdict::rule(metric, &residual, margin, residual_p(&residual, margin));
+        let explained = explained::judge(metric, &residual, share);
+        Residual { combined: residual, share, verdict: ruling.verdict, explained }
+    }
+
+    /// The answers that it gives.
+    fn says(&self) -> (Verdict, Option<Explained>) {
+        (self.verdict, self.explained)
+    }
 }
 
 /// The residual with the ranges of all levels together, where those of one alone would make it

@@ -8,7 +8,7 @@ use super::effect::{BLOCKS_MIN, Combined};
 use super::joint::{self, Evidence};
 use super::verdict::Ruling;
 use super::words::{amount_of, amount_within, decided_by, most, span_in_words, table_range, tiny};
-use super::{Effect, Qualifier, Question, Verdict, words};
+use super::{Discarded, Effect, Qualifier, Question, Verdict, conditions, words};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -58,9 +58,10 @@ struct Ends<'a> {
 pub(super) fn judge(
     plan: &Plan,
     questions: &[Question],
+    discarded: &[Discarded],
     names: &PerArm<String>,
 ) -> Vec<SizeEffect> {
-    let ends = ends(plan, questions);
+    let ends = ends(plan, questions, discarded);
     let mut found: Vec<SizeEffect> = Vec::new();
     for of in Of::ALL {
         let evidence: Vec<Evidence> = ends.iter().map(|ends| evidence(ends, of)).collect();
@@ -73,10 +74,10 @@ pub(super) fn judge(
 }
 
 /// The smallest and the largest size of each kind of transfer, in the order of the plan.
-fn ends<'a>(plan: &Plan, questions: &'a [Question]) -> Vec<Ends<'a>> {
+fn ends<'a>(plan: &Plan, questions: &'a [Question], discarded: &[Discarded]) -> Vec<Ends<'a>> {
     let transfers: Vec<(&Question, TcpBulk, u64)> = questions
         .iter()
-        .filter(|q| q.metric == Metric::Throughput && q.verdict != Verdict::None)
+        .filter(|q| q.metric == Metric::Throughput && conditions::is_whole(discarded, q))
         .filter_map(|q| {
             let Workload::TcpBulk(bulk) = &plan.cell(&q.cell)?.1.workload else { return None };
             Some((q, TcpBulk { bytes: None, ..bulk.clone() }, bulk.bytes?))
@@ -190,6 +191,7 @@ mod tests {
     use super::*;
     use crate::analysis::{Range, analyse};
     use v6gap_core::family::Family;
+    use v6gap_core::record::Line;
 
     fn bytes_of(cell: &Cell) -> Option<u64> {
         let Workload::TcpBulk(bulk) = &cell.workload else { return None };
@@ -197,14 +199,18 @@ mod tests {
     }
 
     /// Twenty rounds of three sizes and a transfer by time, which takes no part.
-    fn found(factor: fn(&Cell, Family) -> f64) -> Vec<SizeEffect> {
+    fn measured(factor: fn(&Cell, Family) -> f64) -> Vec<Line> {
         let mut plan = plan(PerArm::FAMILIES, 7);
         let of = |bytes| Cell::named(Workload::TcpBulk(TcpBulk { bytes, ..TcpBulk::default() }));
         plan.parts_mut().cells =
             [Some(2_000_000), None, Some(8_000_000), Some(4_000_000)].map(of).to_vec();
         plan.parts_mut().design.null_cells.clear();
         let truth = Truth { factor, noise: 0.001, ..EVEN };
-        analyse(&run(&plan, 20, &truth)).unwrap().transfer_sizes
+        run(&plan, 20, &truth)
+    }
+
+    fn found(factor: fn(&Cell, Family) -> f64) -> Vec<SizeEffect> {
+        analyse(&measured(factor)).unwrap().transfer_sizes
     }
 
     #[test]
@@ -263,6 +269,28 @@ mod tests {
         let range = found[0].effect.as_ref().unwrap().range95;
         assert!((range.low..range.high).contains(&-0.05), "{range:?}");
         assert!(found[2].sentence.contains("slower at 8 MB than at 2 MB"), "{}", found[2].sentence);
+    }
+
+    /// An answer that stands because it is the same with all blocks is one of that size alone.
+    #[test]
+    fn a_size_of_which_too_much_was_discarded_takes_no_part() {
+        let slow: fn(&Cell, Family) -> f64 =
+            |_, family| if family == Family::V6 { 0.9 } else { 1.0 };
+        let [_, largest] = found(slow).remove(0).cells;
+        let mut lines = measured(slow);
+        let mut closed = false;
+        for line in &mut lines {
+            match line {
+                Line::Trial(trial) => closed = trial.cell == largest && trial.round % 3 == 1,
+                Line::Block(block) => block.valid = !closed,
+                _ => {}
+            }
+        }
+        let analysis = analyse(&lines).unwrap();
+        let answer = analysis.questions.iter().find(|q| q.cell == largest).unwrap();
+        assert_eq!(answer.verdict, Verdict::Worse);
+        let sizes: Vec<_> = analysis.transfer_sizes.iter().map(|one| one.sizes_bytes).collect();
+        assert_eq!(sizes, [[2_000_000, 4_000_000]; 3]);
     }
 
     #[test]

@@ -203,8 +203,8 @@ fn busy(host: &Host, told: &Told<Busy>) -> Vec<Finding> {
     let seen = format!("the hypervisor kept {} of the time", format_share(busy.steal));
     let steal = Finding::ok("steal", "Steal", host, seen);
     let steal = if busy.steal > steal_max(busy.span_ns as f64 / 1e9) {
-        let effect = "trials with more than 1 % are discarded, and above a fifth of them there is \
-                      no verdict: ask for processors of its own, or come back later";
+        let effect = "trials with more than 1 % are discarded, and above a fifth of them there \
+                      may be no verdict: ask for processors of its own, or come back later";
         steal.but(State::Trouble, effect).try_this("vmstat 1")
     } else if busy.steal > 0.0 {
         let effect = "other machines work on the same processors; trials with more than 1 % are \

@@ -4,6 +4,7 @@
 use super::set_up::{self, Granted};
 use super::{Change, Changes, Compared, Of, Row, Standing, letter, words};
 use crate::analysis::alike::{self, SetUp};
+use crate::analysis::checks;
 use crate::analysis::conditions;
 use crate::analysis::effect::{self, BLOCKS_MIN, Combined};
 use crate::analysis::guard::{self, Guard};
@@ -33,6 +34,9 @@ pub(super) struct Open<'a> {
     stops: Vec<&'a Stop>,
     /// For each run, whether a failed check took its verdicts or that of this question.
     failed: Vec<bool>,
+    /// For each run, how many blocks of this question were discarded, if too many: also where its
+    /// own answer is the same with all of them.
+    discarded: Vec<Option<String>>,
     /// For each run, whether its server is emulated.
     emulated: Vec<bool>,
     /// For each run but the first, why it cannot be compared with it.
@@ -73,6 +77,7 @@ impl<'a> Open<'a> {
         Open {
             stops: compared.iter().map(|run| &run.analysis.run.plan.design.stop).collect(),
             failed: compared.iter().zip(&asked).map(failed).collect(),
+            discarded: compared.iter().zip(&asked).map(discarded).collect(),
             emulated: compared.iter().map(|run| is_emulated(run)).collect(),
             refused: (1..compared.len()).map(refused).collect(),
             ids: compared.iter().map(|run| &run.analysis.run.id).collect(),
@@ -156,6 +161,10 @@ fn failed((run, asked): (&Compared<'_>, &Option<&Question>)) -> bool {
     !analysis.valid || asked.is_some_and(|q| lack(q).is_some())
 }
 
+fn discarded((run, asked): (&Compared<'_>, &Option<&Question>)) -> Option<String> {
+    conditions::blocks(&run.analysis.discarded, (*asked)?).map(checks::lacking)
+}
+
 /// A change from the first run to `run`, if that asks the question. `series` is the number of
 /// sequences that the guards look at.
 fn pend(o: &Open<'_>, row: usize, run: usize, of: Of, series: usize) -> Option<Pending> {
@@ -180,7 +189,8 @@ fn pend(o: &Open<'_>, row: usize, run: usize, of: Of, series: usize) -> Option<P
             None => q.verdict == Verdict::None,
             Some(_) => q.effect.is_none() || o.failed[place],
         };
-        if let Some(why) = q.why_none.as_ref().filter(|_| fails && pending.why_none.is_none()) {
+        let why = q.why_none.as_ref().filter(|_| fails).or(o.discarded[place].as_ref());
+        if let Some(why) = why.filter(|_| pending.why_none.is_none()) {
             pending.why_none = Some(format!("{}: {why}", letter(place)));
         }
     }

@@ -447,6 +447,28 @@ fn a_failed_null_takes_the_verdicts_of_its_question() {
     }
 }
 
+/// An answer that is the same with all of its blocks is one of that run, and of no change.
+#[test]
+fn an_answer_that_stands_in_spite_of_its_discards_is_not_compared() {
+    let mut runs = [measured("a", &families(1), &EVEN), measured("b", &families(8), &EVEN)];
+    let mut closed = false;
+    for line in &mut runs[1].0 {
+        match line {
+            Line::Trial(trial) => closed = trial.cell == "rtt-udp-64" && trial.round % 3 == 1,
+            Line::Block(block) => block.valid = !closed,
+            _ => {}
+        }
+    }
+    runs[1].1 = analyse(&runs[1].0).unwrap();
+    let answer = runs[1].1.questions.iter().find(|q| q.cell == "rtt-udp-64").unwrap();
+    assert_eq!(answer.verdict, Verdict::Same);
+    let found = compare(&compared(&runs)).unwrap();
+    for (row, change) in found.changes() {
+        let why = (row.cell == "rtt-udp-64").then_some("B: 7 of its 20 blocks were discarded");
+        assert_eq!(change.why_none.as_deref(), why, "{}", row.label);
+    }
+}
+
 #[test]
 fn a_failed_check_of_a_run_takes_the_verdicts() {
     let mut runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];

@@ -1,14 +1,15 @@
 //! One bad question does not silence the others; what concerns the whole run does.
 
-use super::super::tests::{EVEN, plan, run};
-use super::super::{Analysis, CheckState, Question, Verdict, analyse};
+use super::super::tests::{EVEN, Truth, plan, refused, run};
+use super::super::{Analysis, CheckState, Explained, Question, Verdict, analyse};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::arm::{Arm, BlockKind, PerArm};
+use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
-use v6gap_core::record::{GateFinding, Line, TrialRecord};
-use v6gap_core::workload::Workload;
+use v6gap_core::record::{FailedAttempt, GateFinding, Line, TrialRecord};
+use v6gap_core::workload::{Cell, Workload};
 
 /// Whether any of these questions has a verdict, and whether all others have.
 fn answered(analysis: &Analysis, of: impl Fn(&Question) -> bool) -> (bool, bool) {
@@ -85,15 +86,17 @@ fn attempts_of_one_block_count_once() {
     assert_eq!((discards.alone, discards.both), (PerArm { a: 0, b: 0 }, 1));
 }
 
-/// A third of the blocks of one cell fails this gate, in trials that are changed so. Returns why
-/// the cell has no verdict, if it has none; all others have theirs.
-fn a_third(gate: &str, change: impl Fn(&mut TrialRecord)) -> (Option<String>, Analysis) {
-    let mut lines = run(&plan(PerArm::FAMILIES, 8), 20, &EVEN);
+/// The cell of which blocks fail.
+const CELL: &str = "rtt-udp-64";
+
+/// The blocks of that cell fail this gate in the first of every so many rounds, in trials that are
+/// changed so.
+fn spoil(lines: &mut [Line], every: u32, gate: &str, change: impl Fn(&mut TrialRecord)) {
     let mut closed = false;
-    for line in &mut lines {
+    for line in lines {
         match line {
             Line::Trial(trial) => {
-                closed = trial.cell == "rtt-udp-64" && trial.round % 3 == 1;
+                closed = trial.cell == CELL && trial.round % every == 1;
                 if closed {
                     change(trial);
                     let (gate, seen) = (gate.into(), "it was seen".into());
@@ -104,10 +107,28 @@ fn a_third(gate: &str, change: impl Fn(&mut TrialRecord)) -> (Option<String>, An
             _ => {}
         }
     }
+}
+
+/// Makes whatever a trial took so many times as long over the second arm.
+fn longer(by: f64) -> impl Fn(&mut TrialRecord) {
+    move |trial| {
+        let by = if trial.arm == Arm::B { by } else { 1.0 };
+        trial.values.values_mut().for_each(|value| *value *= by);
+    }
+}
+
+fn of_cell(analysis: &Analysis) -> &Question {
+    analysis.questions.iter().find(|q| q.cell == CELL).unwrap()
+}
+
+/// A third of the blocks of one cell fails this gate, in trials that are changed so. Returns why
+/// the cell has no verdict, if it has none; all others have theirs.
+fn a_third(gate: &str, change: impl Fn(&mut TrialRecord)) -> (Option<String>, Analysis) {
+    let mut lines = run(&plan(PerArm::FAMILIES, 8), 20, &EVEN);
+    spoil(&mut lines, 3, gate, change);
     let analysis = analyse(&lines).unwrap();
-    let of = |q: &Question| q.cell == "rtt-udp-64";
-    let why = analysis.questions.iter().find(|q| of(q)).unwrap().why_none.clone();
-    assert_eq!(answered(&analysis, of), (why.is_none(), true));
+    let why = of_cell(&analysis).why_none.clone();
+    assert_eq!(answered(&analysis, |q| q.cell == CELL), (why.is_none(), true));
     (why, analysis)
 }
 
@@ -130,12 +151,87 @@ fn discards_that_change_no_answer_take_none() {
     let stands = format!(" has the same answer with them: {A_THIRD}");
     assert!(said.text.ends_with(&stands), "{said:?}");
     assert_eq!(said.state, CheckState::Note);
-    let slower = |trial: &mut TrialRecord| {
-        let by = if trial.arm == Arm::B { 3.0 } else { 1.0 };
-        trial.values.values_mut().for_each(|value| *value *= by);
-    };
-    assert_eq!(a_third("steal", slower).0.as_deref(), Some(A_THIRD));
+    assert_eq!(a_third("steal", longer(3.0)).0.as_deref(), Some(A_THIRD));
     assert_eq!(a_third("family-proved", |_| ()).0.as_deref(), Some(A_THIRD));
+}
+
+/// Three of five pairs are too few for an answer, and so are all five.
+#[test]
+fn no_answer_is_not_the_same_one_with_its_discards() {
+    let mut lines = run(&plan(PerArm::FAMILIES, 8), 5, &EVEN);
+    spoil(&mut lines, 3, "steal", |_| ());
+    let analysis = analyse(&lines).unwrap();
+    let question = of_cell(&analysis);
+    assert_eq!(question.verdict, Verdict::None);
+    assert_eq!(question.diagnostics.same_with_discarded, Some(false));
+}
+
+/// The header adds 6.4 µs to 70.24, and in the discarded blocks IPv6 took half as long again: that
+/// it takes longer is certain with them as well, and that the header explains it is not.
+#[test]
+fn what_the_header_explains_must_be_the_same_with_the_discards_as_well() {
+    fn header(cell: &Cell, family: Family) -> f64 {
+        if cell.id == CELL && family == Family::V6 { 1.0 + 6.4 / 70.24 } else { 1.0 }
+    }
+    let found = |by: f64| {
+        let truth = Truth { factor: header, ..EVEN };
+        let mut lines = run(&plan(PerArm::FAMILIES, 8), 20, &truth);
+        spoil(&mut lines, 3, "steal", longer(by));
+        let analysis = analyse(&lines).unwrap();
+        let said = analysis.checks.iter().find(|check| check.id == "condition").unwrap();
+        (of_cell(&analysis).clone(), said.text.clone())
+    };
+    let explains = |q: &Question| q.prediction.as_ref().map(|p| (p.verdict, p.explained)).unwrap();
+    let (alike, said) = found(1.0);
+    assert_eq!(alike.verdict, Verdict::Worse, "{}", alike.sentence);
+    assert_eq!(explains(&alike), (Verdict::Same, Some(Explained::All)), "{}", alike.sentence);
+    assert!(said.ends_with(&format!(" has the same answer with them: {A_THIRD}")), "{said}");
+    let (other, said) = found(1.5);
+    assert_eq!((other.verdict, other.why_none.as_deref()), (Verdict::Worse, None), "{said}");
+    assert_eq!(explains(&other), (Verdict::None, None), "{}", other.sentence);
+    assert!(other.sentence.contains("header explains cannot be told"), "{}", other.sentence);
+    assert!(said.contains(" the same answer with them, but not on what the headers"), "{said}");
+}
+
+/// A run of one question, of which every second block is discarded: nothing is left of it only if
+/// that made the answer.
+#[test]
+fn a_run_of_one_cell_keeps_an_answer_that_its_discards_do_not_change() {
+    let found = |by: f64| {
+        let mut plan = plan(PerArm::FAMILIES, 8);
+        plan.parts_mut().cells.retain(|cell| cell.id == CELL);
+        plan.parts_mut().design.null_cells = alloc::vec![0];
+        let slow = |_: &Cell, family: Family| if family == Family::V6 { 1.2 } else { 1.0 };
+        let mut lines = run(&plan, 20, &Truth { factor: slow, ..EVEN });
+        spoil(&mut lines, 2, "steal", longer(by));
+        let analysis = analyse(&lines).unwrap();
+        let blocks = analysis.checks.iter().find(|check| check.id == "blocks").unwrap();
+        (of_cell(&analysis).verdict, analysis.valid, blocks.state)
+    };
+    assert_eq!(found(1.0), (Verdict::Worse, true, CheckState::Note));
+    assert_eq!(found(0.5), (Verdict::None, false, CheckState::Failed));
+}
+
+/// What failed too often has no answer, so nothing of it is the same with its discarded blocks.
+#[test]
+fn what_failed_too_often_is_not_said_to_have_the_same_answer() {
+    let mut lines = run(&plan(PerArm::FAMILIES, 8), 20, &EVEN);
+    spoil(&mut lines, 3, "steal", |_| ());
+    let failed = lines.iter().filter_map(|line| match line {
+        Line::Trial(trial)
+            if trial.cell == CELL && trial.kind == BlockKind::Compare && trial.arm == Arm::B =>
+        {
+            let refused = refused(CELL, Some(Family::V6));
+            Some(FailedAttempt { block: trial.block, round: trial.round, ..refused })
+        }
+        _ => None,
+    });
+    let failed: Vec<Line> = failed.take(5).map(Line::Failed).collect();
+    lines.extend(failed);
+    let analysis = analyse(&lines).unwrap();
+    let why = of_cell(&analysis).why_none.as_deref().unwrap();
+    assert!(why.starts_with("IPv6 failed too often"), "{why}");
+    assert!(analysis.checks.iter().all(|check| check.id != "condition"), "{:?}", analysis.checks);
 }
 
 /// The blocks that have a value are no fair choice of all: an IPv6 that lost so much now and then
