@@ -13,7 +13,7 @@
 //!
 //! Every simulation is a function of its seed. A failing test says how to repeat it: `V6GAP_SEED=N
 //! cargo test --profile ci -p v6gap-core --test simulated`, with `V6GAP_BUG` for one with a planted
-//! fault, which prints what happened last. By day 2,000 seeds, with `V6GAP_FULL=1` 100,000.
+//! fault, which prints what happened last. By day 1,000 seeds, with `V6GAP_FULL=1` 100,000.
 
 mod agents;
 mod archive;
@@ -104,7 +104,7 @@ fn guarantees_hold() {
         }
         return;
     }
-    let count = if is_night() { 100_000 } else { 2_000 };
+    let count = if is_night() { 100_000 } else { FOUND_WITHIN };
     if let Some((seed, broken)) = first(count, |seed| simulate(seed, None).err()) {
         panic!("{}", story(seed, None, &broken));
     }
