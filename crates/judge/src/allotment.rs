@@ -9,16 +9,10 @@ const TIME_SHARE: f64 = 0.8;
 
 /// Share of a round of one block each by which further blocks make it longer, at most, or
 /// [`LONGER_NS`], whichever is more.
-const LONGER_SHARE: f64 = 0.35;
+const LONGER_SHARE: f64 = 0.25;
 
 /// About what lies between two rounds: other processes, and another lab.
 const LONGER_NS: f64 = 500e6;
-
-/// Share of a round of one block each that a block of a quick cell takes at most.
-const QUICK_SHARE: f64 = 1.0 / 40.0;
-
-/// Blocks in a round of a quick cell: the centre of so few leaves out one that other work has hit.
-const QUICK_BLOCKS: u32 = 4;
 
 /// What is known of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,22 +32,12 @@ fn further_ns(cells: &[Known], left_ns: f64, rounds: u32) -> f64 {
     fits_ns.min(LONGER_NS.max(LONGER_SHARE * round_ns))
 }
 
-/// Blocks of each cell in a round: one, or four of quick ones; and as long as there is time, one
-/// more for the cell whose mean gains most by it for its time. So blocks come to be as the
-/// deviation over the root of the time (Neyman 1934; Kalibera and Jones 2013), up to `most`, and to
-/// what is enough.
+/// Blocks of each cell in a round: one and, as long as there is time, another one for the cell
+/// whose mean gains most by it for its time. So blocks come to be as the deviation over the root of
+/// the time (Neyman 1934; Kalibera and Jones 2013), up to `most`, and to what is enough.
 pub fn allot(cells: &[Known], left_ns: f64, rounds: u32, most: u32) -> Vec<u32> {
     let mut blocks = vec![1_u32; cells.len()];
     let mut left_ns = further_ns(cells, left_ns, rounds);
-    let round_ns: f64 = cells.iter().map(|cell| cell.block_ns).sum();
-    for (cell, blocks) in cells.iter().zip(&mut blocks) {
-        let further_ns = f64::from(QUICK_BLOCKS - 1) * cell.block_ns;
-        let is_quick = cell.noise.is_some() && cell.block_ns <= QUICK_SHARE * round_ns;
-        if is_quick && QUICK_BLOCKS <= most && further_ns <= left_ns {
-            *blocks = QUICK_BLOCKS;
-            left_ns -= further_ns;
-        }
-    }
     loop {
         let gain = |(at, cell): (usize, &Known)| {
             let n = blocks[at];
@@ -95,16 +79,6 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_cell_has_four_blocks_if_there_is_time() {
-        let quick = known(50.0, Some(0.01));
-        let cells = [known(2_000.0, Some(0.05)), known(60.0, Some(0.01)), quick, quick];
-        let cells = cells.map(|cell| Known { enough: 1, ..cell });
-        assert_eq!(allot(&cells, 60_000.0 * MS, 8, 24), [1, 1, 4, 4]);
-        assert_eq!(allot(&cells, 60_000.0 * MS, 8, 1), [1, 1, 1, 1], "as a plan asks");
-        assert_eq!(allot(&cells, 23_500.0 * MS, 8, 24), [1, 1, 4, 1]);
-    }
-
-    #[test]
     fn blocks_are_as_the_noise_over_the_root_of_the_time() {
         let cells = [known(10.0, Some(1.0)), known(40.0, Some(1.0)), known(10.0, Some(0.5))];
         let found = allot(&cells, 1e9 * MS, 8, 1000);
@@ -117,8 +91,8 @@ mod tests {
         let cells = [known(2_000.0, Some(1.0)), known(20.0, Some(1.0))];
         assert_eq!(allot(&cells, 20_000.0 * MS, 8, 24), [1, 1], "there is no time for one each");
         let enough = Known { enough: 3, ..cells[1] };
-        assert_eq!(allot(&[cells[0], enough], 60_000.0 * MS, 8, 24), [1, 4]);
+        assert_eq!(allot(&[cells[0], enough], 60_000.0 * MS, 8, 24), [1, 3]);
         let found = allot(&cells, 1e9 * MS, 8, 1000);
-        assert_eq!(found, [1, 36], "a third of a round more");
+        assert_eq!(found, [1, 26], "half a second more");
     }
 }
