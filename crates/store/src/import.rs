@@ -11,7 +11,7 @@ use std::path::Path;
 use v6gap_core::record::{self, Line, RecordError, RunId};
 
 /// How much of a file is looked at to say what it is, in bytes.
-const BEGIN_BYTES: u64 = 256;
+const BEGIN_BYTES: u64 = 65_536;
 
 /// What became of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,11 +90,16 @@ fn is_of_journal(begin: &str) -> bool {
     begin.strip_prefix(r#"{"v":"#).is_some_and(|rest| rest.contains(r#","line":""#))
 }
 
-/// The form that a document of this program says that it has, as in "v6gap.result/1".
+/// The form that a document of this program says that it has, as in "v6gap.result/1", wherever in
+/// its beginning it does.
 fn form(begin: &str) -> Option<&str> {
-    let field = begin.trim_start().strip_prefix('{')?.trim_start().strip_prefix(r#""schema""#)?;
-    let value = field.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
-    let (form, _) = value.split_once('"')?;
+    begin.trim_start().strip_prefix('{')?;
+    let named = |(at, key): (usize, &str)| {
+        let field = begin[at + key.len()..].trim_start().strip_prefix(':')?;
+        let (form, _) = field.trim_start().strip_prefix('"')?.split_once('"')?;
+        Some(form)
+    };
     let is_usual = |c: char| c.is_ascii_alphanumeric() || "./-".contains(c);
-    (form.starts_with("v6gap.") && form.chars().all(is_usual)).then_some(form)
+    let mut forms = begin.match_indices(r#""schema""#).filter_map(named);
+    forms.find(|form| form.starts_with("v6gap.") && form.chars().all(is_usual))
 }

@@ -67,6 +67,10 @@ fn what_is_no_journal_is_told_from_one_that_is_damaged() {
     for (text, begins) in [
         ("{\n  \"schema\": \"v6gap.result/1\",\n", "it is a document of the form v6gap.result/1"),
         ("{\"schema\":\"v6gap.figure/1\"}", "it is a document of the form v6gap.figure/1"),
+        (
+            "{\"id\":\"a\",\"schema\": \"v6gap.note/1\"}\n",
+            "it is a document of the form v6gap.note/1",
+        ),
         ("{\"schema\":\"of others\"}\n", "its first line is not a record: "),
         ("{\"schema\":\"v6gap.\u{1b}[2J\"}\n", "its first line is not a record: "),
         ("nonsense\n", "its first line is not a record: "),
