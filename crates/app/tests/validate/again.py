@@ -386,10 +386,11 @@ def combine(question, result, trials):
     p_different, p_same = law["p_different"], law["p_same"]
     i95, i90 = at(0.05 / together), at(0.10 / together)
     found = {"centre": centre, "i95": i95, "i90": i90, "p_same": float(p_same)}
-    found = bounded(question, found, d, margin, together)
+    found["p_different"] = p_different
+    found = bounded(question, found, d, margin, together, fixed)
     z = d - np.mean(d)
     lag1 = float(np.sum(z[:-1] * z[1:]) / np.sum(z * z)) if np.any(z) else 0.0
-    more = {"p_different": p_different, "lag1": lag1, "mean": beside}
+    more = {"lag1": lag1, "mean": beside}
     return {**found, **more, "n": len(d), "sd": float(np.std(d, ddof=1))}
 
 
@@ -399,7 +400,7 @@ def margin_of(question):
     return math.log1p(question["margin"]) if ratio else question["margin"]
 
 
-def bounded(question, found, d, margin, together):
+def bounded(question, found, d, margin, together, fixed):
     """Without a difference the range reaches what bursts can hide in either arm; what the blocks
     themselves say is told apart, for losses that come singly."""
     if question["metric"] not in ("loss", "loss-back"):
@@ -422,7 +423,12 @@ def bounded(question, found, d, margin, together):
     ]
     below, above = zip(*((s - low, high - s) for s, (low, high) in zip(share, ends)))
     apart = share[1] - share[0]
-    found = widened(apart - math.hypot(below[1], above[0]), apart + math.hypot(above[1], below[0]))
+    ends = apart - math.hypot(below[1], above[0]), apart + math.hypot(above[1], below[0])
+    found = widened(*ends)
+    any_lost = arms[0]["lost"] + arms[1]["lost"] > 0 or np.std(d, ddof=1) > 0
+    if any_lost and ends[0] <= 0 <= ends[1]:
+        of_counts = stats.fisher_exact([[k, n - k] for k, n in count]).pvalue
+        found["p_different"] = max(found["p_different"], of_counts, 0.05 / together)
     if arms[0]["lost"] + arms[1]["lost"] == 0 and np.std(d, ddof=1) == 0:
         found["p_same"] = max((1 - margin) ** arm["of"] for arm in arms)
     looks = [len(d) + arm["of"] / BURST_MAX for arm in arms]
@@ -437,9 +443,17 @@ def bounded(question, found, d, margin, together):
     ]
     found["p_same"] = max(found["p_same"], min(1.0, 2 * max(few)))
     low, high = found["centre"] - hides[0], found["centre"] + hides[1]
-    # A difference that was found was met in nearly all trials, which tell how it scatters.
-    is_found = found["i95"][0] > 0 or found["i95"][1] < 0
-    return found if is_found else widened(low, high)
+    if found["i95"][0] <= 0 <= found["i95"][1]:
+        return widened(low, high)
+    # A difference that was found was met in so many trials that they tell how it scatters.
+    within = -margin < found["i90"][0] and found["i90"][1] < margin
+    unsure = within and found["p_same"] > 0.05 / together
+    if not (fixed or unsure):
+        return found
+    if unsure:
+        low, high = min(low, -margin), max(high, margin)
+    up = found["centre"] > 0
+    return widened(found["i95"][0] if up else low, high if up else found["i95"][1])
 
 
 def fixed_mean(d, margin):

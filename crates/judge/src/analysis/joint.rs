@@ -105,7 +105,7 @@ fn combine(
     };
     let combined = effect::combine(&question.effects, &setting)?;
     Some(match &question.events {
-        Some(events) => combined.bounded(events, setting.margin),
+        Some(events) => combined.bounded(events, setting.margin, stop),
         None => combined,
     })
 }

@@ -453,7 +453,7 @@ fn rarer(o: &Open<'_>) -> Option<f64> {
     let combined = o.combined.as_ref().filter(|c| c.i95.excludes(0.0))?;
     let events = (o.metric.scale() == Scale::Difference).then(|| events(o, |b| b.valid))?;
     let missed = |events| effect::missed(events, combined.n as u64, combined.together);
-    Some(missed(events.a).max(missed(events.b)))
+    Some(missed(events.a).max(missed(events.b))).filter(|more| *more > 0.0)
 }
 
 fn prediction(
