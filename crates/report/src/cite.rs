@@ -295,8 +295,9 @@ fn design(analysis: &Analysis) -> String {
     }
     let values = [Arm::A, Arm::B].map(|arm| names.get(arm).as_str());
     said.push_str(&format!(
-        " The effect of a block is the logarithm of the ratio of {} to {}{}; the mean of a \
-         question’s blocks in one round makes one pair, the unit of all ranges.",
+        " The effect of a block is the logarithm of the ratio of {} to {}{}; what a question’s \
+         blocks in one round say together (of ratios their Hodges-Lehmann centre, of shares their \
+         mean) makes one pair, the unit of all ranges.",
         values[1],
         values[0],
         match analysis.questions.iter().any(|q| q.metric.scale() == Scale::Difference) {

@@ -477,7 +477,7 @@ fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {
         margin: q.margin,
         predicted: prediction.map(|p| p.effect),
         predicted_uncertainty: prediction.and_then(|p| p.uncertainty),
-        predicted_share: prediction.and_then(|p| p.share),
+        predicted_share: prediction.filter(|p| p.verdict != Verdict::None).and_then(|p| p.share),
         explained: prediction.and_then(|p| p.explained),
         residual: prediction.map(Residual::from),
         verdict: q.verdict,

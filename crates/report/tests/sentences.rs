@@ -415,7 +415,7 @@ fn discarded_blocks_are_told_by_family_and_what_they_could_change() {
     for part in [
         "Discarded: 6 of 80 blocks, 1 for IPv4 alone, 3 for IPv6 alone and 2 for both: whether one \
          family was discarded more often cannot be told",
-        "the answer would change if its 4 discarded blocks had differed by more than 12 %; as they \
+        "the answer could change if its 4 discarded blocks had differed by more than 12 %; as they \
          were measured, they do not.",
         "by more than 1 points; as they were measured, they do.",
     ] {

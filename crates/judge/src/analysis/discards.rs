@@ -83,7 +83,8 @@ pub(super) fn judge(found: &Collected<'_>, questions: &[Question]) -> Option<Dis
 }
 
 /// Where discarded blocks of mean D have a share w of all pairs, estimate and range move by
-/// w (D − mean): the answer changes where that takes an end of its range to where the rule turns.
+/// w (D − mean) at most, since the centre of a round's blocks moves less than their mean: the
+/// answer does not change before that takes an end of its range to where the rule turns.
 /// Of n rounds with one block each, k of them discarded, w is k / n.
 fn tipping(q: &Question) -> Option<Tipping> {
     let effect = q.effect.as_ref()?;
@@ -119,8 +120,9 @@ fn tipping(q: &Question) -> Option<Tipping> {
         above: above.map(|x| scale.shown(x)),
         differ: scale.shown(differ),
         measured: scale.shown(measured),
-        changes: below.is_some_and(|end| measured <= end)
-            || above.is_some_and(|end| measured >= end),
+        changes: q.diagnostics.same_with_discarded != Some(true)
+            && (below.is_some_and(|end| measured <= end)
+                || above.is_some_and(|end| measured >= end)),
     })
 }
 

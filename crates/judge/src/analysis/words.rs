@@ -359,7 +359,8 @@ fn none_seen_sentence(question: &Question, unseen: &Unseen) -> String {
 fn clause(question: &Question) -> Option<String> {
     let prediction = question.prediction.as_ref()?;
     let predicted = predicted(question.metric, prediction);
-    let share = prediction.share.as_ref().and_then(share_in_words);
+    let stands = prediction.verdict != Verdict::None;
+    let share = prediction.share.as_ref().filter(|_| stands).and_then(share_in_words);
     let share = share.map(|share| format!(", {share} of it")).unwrap_or_default();
     let exact = if prediction.uncertainty.is_none() { ", taken for exact" } else { "" };
     let said = format!("predicted: {predicted}{share}{exact}");

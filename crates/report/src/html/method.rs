@@ -45,8 +45,9 @@ pub(super) fn method(analysis: &Analysis) -> Markup {
             p {
                 b { "Effect. " } "The logarithm of the ratio of both values of a block, shown as \
                 a difference in per cent; for loss, the difference itself in percentage points. \
-                The mean of a question’s blocks in one round makes one pair; estimates and \
-                ranges are taken from the pairs."
+                What a question’s blocks in one round say together (of ratios their \
+                Hodges-Lehmann centre, of shares their mean) makes one pair; estimates and ranges \
+                are taken from the pairs."
             }
             p {
                 b { "Ranges. " } (ranges)

@@ -63,7 +63,7 @@ pub(crate) fn tipping(analysis: &Analysis) -> Vec<String> {
             (true, _) => "; as they were measured, they do",
             (false, _) => "; as they were measured, they do not",
         };
-        format!("{label}: the answer would change if {blocks} had differed by more than {by}{so}.")
+        format!("{label}: the answer could change if {blocks} had differed by more than {by}{so}.")
     };
     all.iter().map(say).collect()
 }

@@ -134,7 +134,7 @@ without it there is no verdict.",
   trial       one run of one arm
   block       the two arms next to each other in time
   round       one block, or several, of every cell that is still open
-  pair        the mean of a cell's blocks in one round: what ranges rest on
+  pair        what a cell's blocks in one round say together: ranges rest on it
   run         all rounds, stored under an identifier like 7k2f9q
   gate        a condition that makes a block invalid
   caveat      a reason for doubt that travels with a value
