@@ -46,6 +46,33 @@ pub fn lost(mut clock: impl FnMut() -> Duration, mut waited: impl FnMut() -> Dur
     taken.as_secs_f64() / last.saturating_sub(begin).as_secs_f64()
 }
 
+/// How long a thread sleeps at a time that looks how late it wakes.
+const NAP: Duration = Duration::from_millis(1);
+
+/// The timers of a machine of one's own wake a thread sooner than this after its time.
+const LATE: Duration = Duration::from_micros(500);
+
+/// Share of its time by which a thread wakes late that does nothing but `sleep`, 0 to 1, but for
+/// what it has `waited` for other threads: some hypervisors leave a processor alone that is awake,
+/// and are late to wake one, on which links and ends wait for their next frame.
+pub fn overslept(
+    mut clock: impl FnMut() -> Duration,
+    mut waited: impl FnMut() -> Duration,
+    mut sleep: impl FnMut(Duration),
+) -> f64 {
+    let (waited_before, begin) = (waited(), clock());
+    let (mut last, mut late) = (begin, Duration::ZERO);
+    while last.saturating_sub(begin) < LOOK {
+        sleep(NAP);
+        let now = clock();
+        let by = now.saturating_sub(last).saturating_sub(NAP);
+        late += if by > LATE { by } else { Duration::ZERO };
+        last = now;
+    }
+    let taken = late.saturating_sub(waited().saturating_sub(waited_before));
+    taken.as_secs_f64() / last.saturating_sub(begin).as_secs_f64()
+}
+
 /// The least share in tries that all failed, if the machine disturbed every one: then they do not
 /// tell whether the figures are right.
 pub fn in_each(shares: &[f64]) -> Option<f64> {

@@ -3,6 +3,7 @@
 #[path = "../namespaces/steal.rs"]
 mod steal;
 
+use std::cell::Cell;
 use std::time::Duration;
 use v6gap_sys::usage::MachineTicks;
 
@@ -51,6 +52,24 @@ fn a_thread_that_reads_the_clock_sees_what_it_loses() {
     // Half of it went to other threads, or all.
     assert!((of(1_000, 500) - 0.25).abs() < 1e-3, "{}", of(1_000, 500));
     assert!(of(1_000, 2_000).abs() < 1e-12);
+}
+
+#[test]
+fn a_thread_that_sleeps_sees_how_late_it_wakes() {
+    let of = |late_us: u64, waited_us: u64| {
+        let (now, naps) = (Cell::new(Duration::ZERO), Cell::new(0_u64));
+        let sleep = |nap: Duration| {
+            naps.set(naps.get() + 1);
+            let late_us = if naps.get().is_multiple_of(10) { late_us } else { 60 };
+            now.set(now.get() + nap + Duration::from_micros(late_us));
+        };
+        let waited = || Duration::from_micros(naps.get() * waited_us);
+        steal::overslept(|| now.get(), waited, sleep)
+    };
+    // One of ten by 5 ms: 5 of 15.54 ms.
+    assert!((of(5_000, 0) - 5.0 / 15.54).abs() < 1e-2, "{}", of(5_000, 0));
+    assert!(of(400, 0).abs() < 1e-12 && of(60, 0).abs() < 1e-12);
+    assert!(of(5_000, 500).abs() < 1e-12, "all of it went to other threads");
 }
 
 #[test]
