@@ -1,10 +1,11 @@
 //! Where runs lie and what a list of them shows. A run is its folder, whatever the journal in it
 //! says, and no link within the store is followed: both may come from elsewhere.
 
+use crate::form::read_named;
 use crate::journal::{ends, read_stored};
 use crate::source::{Named, Source, TEXT_BYTES_MAX};
 use crate::write::{PARTIAL, make_private, remove_file, sync_folder, write_beside, write_stored};
-use crate::{Journal, RunName, StoreError, read_journal};
+use crate::{Journal, RunName, StoreError};
 use std::ffi::OsStr;
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
@@ -137,7 +138,7 @@ impl Store {
     pub fn read(&self, reference: &RunName) -> Result<Vec<Line>, StoreError> {
         match reference {
             RunName::File(path) if path.is_dir() => read_stored(&path.join(JOURNAL)),
-            RunName::File(path) => read_journal(path),
+            RunName::File(path) => read_named(path),
             _ => read_stored(&self.journal_path(&self.resolve(reference)?)),
         }
     }

@@ -11,6 +11,7 @@
 mod archive;
 mod claims;
 mod error;
+mod form;
 mod grown;
 mod held;
 mod hosts;

@@ -118,15 +118,17 @@ fn a_document_is_no_journal_and_is_called_what_it_is() {
     there.run("export last --format json -o result.json").ended(0);
     let here = Sandbox::new();
     here.write("result.json", &there.read("result.json"));
-    let ran = here.run("import result.json").ended(2);
-    let said = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in [
-        "result.json is not the journal of a run: it is a document of the form v6gap.result/1",
-        "journal.jsonl in the folder of a run",
-        "v6gap export RESULT -o RESULT.jsonl",
-        "[E512, exit 2]",
-    ] {
-        assert!(said.contains(part), "{part} is not in {ran:?}");
+    for verb in ["import", "show", "report"] {
+        let ran = here.run(&format!("{verb} ./result.json")).ended(2);
+        let said = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in [
+            "result.json is not the journal of a run: it is a document of the form v6gap.result/1",
+            "journal.jsonl in the folder of a run",
+            "v6gap export RESULT -o RESULT.jsonl",
+            "[E512, exit 2]",
+        ] {
+            assert!(said.contains(part), "{verb}: {part} is not in {ran:?}");
+        }
     }
     // A journal that is damaged is one.
     let journal = there.read("runs/7k2f9q/journal.jsonl");
