@@ -16,7 +16,7 @@ use v6gap_core::world::{Conditions, Link, LinkModel, World};
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
-  v6gap demo                        a 100 Mbit/s line with a router, 75 s
+  v6gap demo                        a 100 Mbit/s line with a router, a minute
   v6gap demo --quick                the same in 20 s
   v6gap demo --model bare           no line at all: what the protocol stack costs
   v6gap demo --rate 10M --mtu 1280 --measure throughput

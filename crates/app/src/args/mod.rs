@@ -190,7 +190,7 @@ impl Command {
 
 const EXAMPLES: &str = "\
 Examples:
-  v6gap demo                       both families on this computer, 75 s
+  v6gap demo                       both families on this computer, a minute
   v6gap serve                      on the other host
   v6gap lab-b                      here: compare IPv6 with IPv4 to lab-b
   v6gap show last                  the result again; `report last` writes a page

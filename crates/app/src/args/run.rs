@@ -119,7 +119,8 @@ impl RunArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Measuring")]
 pub struct DesignArgs {
-    /// Longest time of the whole run; ends sooner when every question is settled [75 s]
+    /// Longest time of the whole run; ends sooner when every question is settled [75 s], or of a
+    /// demo [2 min 30 s]
     #[arg(long = "for", value_name = "TIME", value_parser = values::span,
           conflicts_with_all = ["quick", "thorough"])]
     pub time_ns: Option<u64>,

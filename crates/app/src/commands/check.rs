@@ -267,6 +267,7 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
+    use v6gap_core::plan::DEMO_TIME_NS;
 
     #[test]
     fn what_comes_next_reaches_the_server_as_this_did() {
@@ -289,8 +290,11 @@ mod tests {
         let help = <Cli as clap::CommandFactory>::command();
         let help = help.find_subcommand("run").unwrap().clone().render_long_help().to_string();
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-        let time = format_span(TIME_NS as f64);
-        for part in [format!("every question is settled [{time}]"), format!("first look, {time}")] {
+        let [time, demo] = [TIME_NS, DEMO_TIME_NS].map(|ns| format_span(ns as f64));
+        for part in [
+            format!("every question is settled [{time}], or of a demo [{demo}]"),
+            format!("first look, {time}"),
+        ] {
             assert!(help.contains(&part), "{part}: {help}");
         }
     }

@@ -9,7 +9,8 @@ use crate::session;
 use crate::settings::Context;
 use crate::target::RunOptions;
 use v6gap_core::family::Family;
-use v6gap_core::plan::fit;
+use v6gap_core::plan::{DEMO_TIME_NS, Plan, Stop, fit};
+use v6gap_core::world::World;
 use v6gap_perform::world;
 
 /// Measures, and says which of the two it was.
@@ -42,21 +43,32 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
         None => {
             let world = args.world.world();
             let path = fit::path_in(&world);
-            let plan = run::plan(&args.design, Some(world))?.fitted(path);
+            let plan = plan(args, Some(world))?.fitted(path);
             if dry {
                 return expect::dry_run(&plan, None, false, args.result.json, context);
             }
             session::in_lab(plan, &options, None, context)
         }
         Some(_) if dry => {
-            let plan = run::plan(&args.design, None)?;
+            let plan = plan(args, None)?;
             expect::dry_run(&plan, None, false, args.result.json, context)
         }
         Some(why) => {
             let note = format!("no lab: {why}. Measuring loopback instead.");
             output::to_stderr(&output::fit(&context.output.errors, &note));
-            let plan = run::plan(&args.design, None)?;
+            let plan = plan(args, None)?;
             session::on_loopback(plan, why, &options, context)
         }
     }
+}
+
+/// What a demo measures.
+fn plan(args: &DemoArgs, world: Option<World>) -> Result<Plan, Failure> {
+    let plan = run::plan(&args.design, world)?;
+    Ok(match plan.design.stop {
+        Stop::Adaptive { time_ns_max, .. } if run::given_time(&args.design).is_none() => {
+            plan.within(time_ns_max.max(DEMO_TIME_NS))
+        }
+        Stop::Adaptive { .. } | Stop::Pairs { .. } => plan,
+    })
 }

@@ -273,7 +273,7 @@ pub fn look(time_ns: u64, seed: u64) -> Plan {
 }
 
 /// The time that was asked for, in ns.
-fn given_time(args: &DesignArgs) -> Option<u64> {
+pub fn given_time(args: &DesignArgs) -> Option<u64> {
     match (args.time_ns, args.quick, args.thorough) {
         (Some(ns), _, _) => Some(ns),
         (None, true, _) => Some(QUICK_NS),

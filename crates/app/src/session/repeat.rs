@@ -8,7 +8,7 @@ use crate::shipped::Preset;
 use crate::worlds;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::scale::Scale;
-use v6gap_core::plan::{Plan, Stop, preset};
+use v6gap_core::plan::{DEMO_TIME_NS, Plan, Stop, TIME_NS, preset};
 use v6gap_core::record::RunHeader;
 use v6gap_core::wire;
 use v6gap_core::workload::Cell;
@@ -28,22 +28,22 @@ pub fn repeat(analysis: &Analysis, port: Option<u16>) -> String {
     if !is_first_look(plan, analysis) {
         return by_name(analysis).unwrap_or(from_file);
     }
-    let mut words = match &plan.world {
+    let (mut words, usual_ns) = match &plan.world {
         Some(world) => match network(world) {
-            Some(words) => format!("v6gap demo{words}"),
-            None => in_world(world),
+            Some(words) => (format!("v6gap demo{words}"), DEMO_TIME_NS),
+            None => (in_world(world), TIME_NS),
         },
-        None if run.target == LOOPBACK => "v6gap demo --loopback".to_owned(),
+        None if run.target == LOOPBACK => ("v6gap demo --loopback".to_owned(), DEMO_TIME_NS),
         None => {
             let port = port.filter(|&port| port != wire::PORT);
             let port = port.map(|port| format!(" -p {port}")).unwrap_or_default();
-            format!("v6gap run {}{port}", run.target)
+            (format!("v6gap run {}{port}", run.target), TIME_NS)
         }
     };
     words.push_str(&format!(" --seed {}", plan.seed));
     match plan.design.stop {
         Stop::Pairs { pairs } => words.push_str(&format!(" --pairs {pairs}")),
-        Stop::Adaptive { time_ns_max: 75_000_000_000, .. } => {}
+        Stop::Adaptive { time_ns_max, .. } if time_ns_max == usual_ns => {}
         Stop::Adaptive { time_ns_max, .. } => {
             words.push_str(&format!(" --for {}", span(time_ns_max)));
         }
@@ -243,7 +243,8 @@ pub mod tests {
             let typed = format!("v6gap demo{options} --seed 7");
             let parsed = Cli::try_parse_from(typed.split_whitespace()).unwrap();
             let Command::Demo(args) = parsed.command else { panic!("demo was typed") };
-            let found = analysis(first_look(Some(args.world.world())), "server");
+            let plan = first_look(Some(args.world.world())).ending(Stop::within(DEMO_TIME_NS));
+            let found = analysis(plan, "server");
             assert_eq!(repeat(&found, Some(wire::PORT)), typed);
         }
     }
@@ -305,7 +306,7 @@ pub mod tests {
         let found = analysis(first_look(None), "lab-b");
         assert_eq!(repeat(&found, Some(99)), "v6gap run lab-b -p 99 --seed 7");
         assert_eq!(repeat(&found, Some(wire::PORT)), "v6gap run lab-b --seed 7");
-        let found = analysis(first_look(None), LOOPBACK);
+        let found = analysis(first_look(None).ending(Stop::within(DEMO_TIME_NS)), LOOPBACK);
         assert_eq!(repeat(&found, Some(40_000)), "v6gap demo --loopback --seed 7");
     }
 

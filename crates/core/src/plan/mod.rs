@@ -27,6 +27,10 @@ use serde::{Deserialize, Serialize};
 /// Longest time of a run that is given none, in ns.
 pub const TIME_NS: u64 = 75_000_000_000;
 
+/// Longest time of a demo that is given none, in ns: a quiet computer has answered in a minute, and
+/// one that does other work needs more pairs.
+pub const DEMO_TIME_NS: u64 = 2 * TIME_NS;
+
 /// Blocks of each cell before the first look of an adaptive run, where nothing else is asked for.
 pub const PAIRS_MIN: u32 = 8;
 
