@@ -159,6 +159,11 @@ fn an_estimate_counts_time_and_bytes() {
     assert!(dry.starts_with("First look: at most 75 s, at most "), "{dry}");
     let quick = sandbox.run("run lab-b --quick --dry-run").ended(0).out;
     assert!(quick.starts_with("First look: at most 20 s, at most "), "{quick}");
+    let demo = |options: &str| sandbox.run(&format!("demo{options} --dry-run")).ended(0).out;
+    for (options, most) in [("", "2 min 30 s"), (" --for 75s", "75 s"), (" --quick", "20 s")] {
+        let told = demo(options);
+        assert!(told.starts_with(&format!("First look: at most {most}, at most ")), "{told}");
+    }
     let ran = sandbox.run("plan run bulk.toml").ended(2);
     assert!(ran.err.contains("names no server and no lab"), "{ran:?}");
 }
