@@ -387,11 +387,23 @@ def combine(question, result, trials):
     i95, i90 = at(0.05 / together), at(0.10 / together)
     found = {"centre": centre, "i95": i95, "i90": i90, "p_same": float(p_same)}
     found["p_different"] = p_different
+    spread = np.ptp(d)
+    if question["diagnostics"]["unsteady"] and 3 * spread <= margin / 2:
+        # It changes over time by too little to matter: all values, and as far again.
+        found = over_all(found, np.min(d) - spread, np.max(d) + spread, margin)
     found = bounded(question, found, d, margin, together, fixed)
     z = d - np.mean(d)
     lag1 = float(np.sum(z[:-1] * z[1:]) / np.sum(z * z)) if np.any(z) else 0.0
     more = {"lag1": lag1, "mean": beside}
     return {**found, **more, "n": len(d), "sd": float(np.std(d, ddof=1))}
+
+
+def over_all(found, low, high, margin):
+    """Ranges that reach over so much at least, and p-values that say no more."""
+    wider = {k: (min(found[k][0], low), max(found[k][1], high)) for k in ("i95", "i90")}
+    p_different = found["p_different"] if low > 0 or high < 0 else 1.0
+    p_same = found["p_same"] if -margin < low and high < margin else 1.0
+    return {**found, **wider, "p_different": p_different, "p_same": p_same}
 
 
 def margin_of(question):

@@ -4,7 +4,7 @@
 
 use super::collect::Block;
 use super::effect::Combined;
-use super::guard::{self, Withheld};
+use super::guard::{self, Guard, Withheld};
 use super::{Effect, Question, rounds, words};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -251,12 +251,15 @@ fn in_groups(metric: Metric, modes: &Modes) -> String {
     )
 }
 
-/// A reason for doubt that the verdict survives.
-pub(super) fn caveats(metric: Metric, found: &Diagnostics) -> Vec<String> {
+/// A reason for doubt that the verdict survives; `guard` is what was found in the sequence.
+pub(super) fn caveats(metric: Metric, found: &Diagnostics, guard: Option<&Guard>) -> Vec<String> {
     let mut caveats = Vec::new();
-    if let Some(what) = found.unsteady.as_ref().filter(|_| found.merged > 1) {
-        caveats
-            .push(format!("{what}: the range is that of the means of {} pairs each", found.merged));
+    if let (Some(what), Some(guard)) = (&found.unsteady, guard) {
+        let range = match guard.holds_all {
+            Some(_) => "too little to matter; the range holds all pairs, and more".to_string(),
+            None => format!("the range is that of the means of {} pairs each", found.merged),
+        };
+        caveats.extend(guard.stands().is_none().then(|| format!("{what}: {range}")));
     }
     caveats.extend(found.modes.as_ref().map(|modes| in_groups(metric, modes)));
     caveats

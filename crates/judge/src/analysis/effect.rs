@@ -8,7 +8,6 @@ use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::plan::Stop;
 use v6gap_core::record::TrialRecord;
-use v6gap_stats::batch::Batches;
 use v6gap_stats::sequence::{self, Looks, t_sequence_radius};
 use v6gap_stats::{
     Alternative, Estimate, Interval, drift, equivalence, loss, paired_t, score, signed_rank,
@@ -167,15 +166,16 @@ pub fn combine(effects: &[f64], setting: &Setting<'_>) -> Option<Combined> {
     combined.n = effects.len();
     combined.together = setting.together;
     combined.sd = summary::sd(effects);
-    combined.withheld = match (guard.modes, &guard.batches) {
-        (_, Batches::Remains { sign, need }) => {
-            Some(Withheld::Unsteady { sign: *sign, need: *need })
-        }
-        (Some(_), _) if units.len() < SCORES_MIN => {
+    combined.withheld = match (guard.stands(), guard.modes) {
+        (Some((sign, need)), _) => Some(Withheld::Unsteady { sign, need }),
+        (None, Some(_)) if units.len() < SCORES_MIN => {
             Some(Withheld::Modes { need: SCORES_MIN * guard.merged() })
         }
         _ => None,
     };
+    if let Some(all) = guard.holds_all {
+        combined = combined.over_all(all, setting.margin);
+    }
     combined.guard = guard;
     Some(combined)
 }
@@ -291,7 +291,7 @@ fn ranged(units: &[f64], setting: &Setting<'_>, at: impl Fn(f64) -> Estimate) ->
         sd,
         noise: sd,
         mean: None,
-        guard: Guard { batches: Batches::Independent, modes: None, dip_p: 1.0, lag1: 0.0 },
+        guard: Guard::NOTHING,
         withheld: None,
         singly: None,
         together: setting.together,
@@ -343,6 +343,14 @@ impl Combined {
             equivalence: widened(&self.equivalence),
             ..self.clone()
         }
+    }
+
+    /// Of effects that change over time, but by too little to matter: the range reaches over `all`
+    /// of them, and the p-values say no more than it does.
+    fn over_all(self, all: Interval, margin: f64) -> Combined {
+        let p = if all.excludes(0.0) { self.p } else { 1.0 };
+        let p_same = if all.within(-margin, margin) { self.p_same } else { 1.0 };
+        Combined { p, p_same, ..self.widened(all.low, all.high) }
     }
 
     /// For loss and other shares of datagrams, whose events come singly or in bursts. Blocks that

@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 use v6gap_stats::batch::{self, Batches, Sign};
-use v6gap_stats::{drift, modes};
+use v6gap_stats::{Interval, drift, modes};
 
 /// Error rate of each guard over *all* questions of a run (Bonferroni): a guard that rings without
 /// cause makes a range wider or keeps a run going, and must be rare even where many questions are
@@ -22,6 +22,9 @@ const GONE: f64 = 0.05;
 pub struct Guard {
     /// Signs of drift and dependence, and the values to go on with.
     pub batches: Batches,
+    /// Where no batches take a sign out, but all effects lie so near to each other that it cannot
+    /// matter: from the smallest to the largest, and as far again to either side.
+    pub holds_all: Option<Interval>,
     /// Two modes that lie so far apart that they matter.
     pub modes: Option<modes::Split>,
     /// p-value of "one mode"; 1 where the effects are not continuous.
@@ -31,18 +34,30 @@ pub struct Guard {
 }
 
 /// Looks at the effects of one of `questions` questions. `margin` is on the scale of the effects:
-/// modes nearer to each other than half of it cannot change an answer.
+/// what takes less than half of it cannot change an answer, whether modes or a drift.
 pub fn examine(effects: &[f64], margin: f64, questions: usize) -> Guard {
     let alpha = ALPHA / questions.max(1) as f64;
     let dip_p = dip_p(effects);
-    let matter = |split: &modes::Split| split.high.mean - split.low.mean > margin / 2.0;
+    let matters = margin / 2.0;
+    let matter = |split: &modes::Split| split.high.mean - split.low.mean > matters;
     let modes = Some(dip_p).filter(|p| *p < alpha.max(2.0 * DIP_P_MIN));
+    let batches = batch::batches(effects, alpha, GONE);
+    let remains = matches!(batches, Batches::Remains { .. });
     Guard {
-        batches: batch::batches(effects, alpha, GONE),
+        batches,
+        holds_all: remains.then(|| around_all(effects)).filter(|all| all.width() <= matters),
         modes: modes.and_then(|_| modes::split(effects)).filter(matter),
         dip_p,
         lag1: drift::lag1_autocorrelation(effects),
     }
+}
+
+/// From the smallest effect to the largest, and as far again to either side.
+fn around_all(effects: &[f64]) -> Interval {
+    let low = effects.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = effects.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let width = high - low;
+    Interval { low: low - width, high: high + width }
 }
 
 /// The smallest p-value that the table of dips knows.
@@ -62,6 +77,15 @@ pub fn sign(values: &[f64], questions: usize) -> Option<Sign> {
 }
 
 impl Guard {
+    /// Nothing was looked at, and nothing found.
+    pub const NOTHING: Guard = Guard {
+        batches: Batches::Independent,
+        holds_all: None,
+        modes: None,
+        dip_p: 1.0,
+        lag1: 0.0,
+    };
+
     /// The values to take for independent draws: the effects, or the means of neighbouring ones.
     pub fn units<'a>(&'a self, effects: &'a [f64]) -> &'a [f64] {
         match &self.batches {
@@ -75,6 +99,15 @@ impl Guard {
         match &self.batches {
             Batches::Merged { size, .. } => *size,
             Batches::Independent | Batches::Remains { .. } => 1,
+        }
+    }
+
+    /// A sign that no batches take out and that matters, with the blocks that the largest would
+    /// need.
+    pub fn stands(&self) -> Option<(Sign, usize)> {
+        match (&self.batches, self.holds_all) {
+            (Batches::Remains { sign, need }, None) => Some((*sign, *need)),
+            _ => None,
         }
     }
 

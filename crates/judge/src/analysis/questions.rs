@@ -442,7 +442,8 @@ fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
     if let (Some(why), Some(_)) = (given_up, &o.combined) {
         caveats.push(alloc::format!("given up before the end: {why}"));
     }
-    caveats.extend(diagnostics::caveats(o.metric, &o.diagnostics));
+    let guard = o.combined.as_ref().map(|combined| &combined.guard);
+    caveats.extend(diagnostics::caveats(o.metric, &o.diagnostics, guard));
     caveats.extend(rarer(o).map(words::rarer_bursts));
     caveats
 }

@@ -21,7 +21,6 @@ use v6gap_core::host::names;
 use v6gap_core::metric::Scale;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::RunId;
-use v6gap_stats::batch::Batches;
 use v6gap_stats::between::Apart;
 use v6gap_stats::multiplicity::holm;
 use v6gap_stats::two_runs::{self, Law, Run};
@@ -261,8 +260,8 @@ impl Sample {
     /// Why its values cannot be taken for draws of one law.
     fn withheld(&self) -> Option<String> {
         let few = self.guard.units(&self.values).len() < effect::SCORES_MIN;
-        match (&self.guard.batches, self.guard.modes) {
-            (Batches::Remains { .. }, _) => {
+        match (self.guard.stands(), self.guard.modes) {
+            (Some(_), _) => {
                 Some(format!("{}: the values change over the time of the run", self.letter))
             }
             (_, Some(_)) if few => {

@@ -85,6 +85,37 @@ fn so_many_pairs_as_are_planned_can_decide() {
     assert!(same.p_same * 6.0 < 0.001 && same.i90.within(0.0, 0.005), "{same:?}");
 }
 
+/// A drift that is found but too small to matter is in the range, and takes no verdict; a larger
+/// one does.
+#[test]
+fn a_drift_matters_by_its_size() {
+    let drifting =
+        |step: f64, from: f64| -> [f64; 8] { core::array::from_fn(|i| from + step * i as f64) };
+    let (found, verdict) = of_ratios(&drifting(1e-6, 0.05));
+    assert!(found.guard.sign().is_some() && found.withheld.is_none(), "{found:?}");
+    assert_eq!(verdict, Verdict::Worse);
+    let reach = Interval { low: 0.05 - 7e-6, high: 0.05 + 14e-6 };
+    assert!((found.i95.low - reach.low).abs() < 1e-12, "{found:?}");
+    assert!((found.i95.high - reach.high).abs() < 1e-12, "{found:?}");
+    // Seven steps, three times, are half of the margin at 1.19 permille.
+    let (_, verdict) = of_ratios(&drifting(1.1e-3, 0.2));
+    assert_eq!(verdict, Verdict::Worse);
+    let (found, verdict) = of_ratios(&drifting(1.2e-3, 0.2));
+    assert!(found.withheld.is_some() && verdict == Verdict::None, "{found:?}");
+    // Nothing is surer than that range.
+    let (found, verdict) = of_ratios(&drifting(1e-4, 1e-4));
+    assert!(found.i95.contains(0.0) && found.p == 1.0, "{found:?}");
+    assert_eq!(verdict, Verdict::Same);
+}
+
+fn of_ratios(effects: &[f64]) -> (Combined, Verdict) {
+    let setting = Setting { stop: &STOP, ..Setting::ALONE };
+    let combined = combine(effects, &setting).unwrap();
+    let p = Adjusted { different: combined.p, same: combined.p_same, open: 1 };
+    let verdict = verdict::rule(Metric::Rtt, &combined, setting.margin, p).verdict;
+    (combined, verdict)
+}
+
 /// Loses `share` in bursts of `burst` datagrams on average: how many of `n` are gone.
 fn lost(rng: &mut ChaCha12Rng, n: f64, share: f64, burst: f64) -> f64 {
     let mut exponential =
