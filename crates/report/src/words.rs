@@ -1,7 +1,7 @@
 //! The words of every form, in one place, so that terminal, page and export say the same.
 
 use crate::again::going_on;
-use crate::number::unit;
+use crate::number::{Unit, unit};
 use crate::{gates, topology, workload};
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Better, Metric, Scale};
@@ -376,21 +376,33 @@ pub(crate) fn difference(question: &Question, relative: f64) -> Option<f64> {
     question.values.a.filter(|_| ratio).map(|value| value * relative)
 }
 
-/// The same in words: "+7.1 µs".
-pub(crate) fn absolute(question: &Question, relative: f64) -> Option<String> {
-    let difference = difference(question, relative)?;
-    let unit = unit(question.metric, &[difference]);
+fn in_unit(difference: f64, unit: Unit) -> String {
     let sign = if difference < 0.0 { "−" } else { "+" };
-    Some(format!("{sign}{} {}", significant(difference.abs() / unit.size, 2), unit.symbol))
+    format!("{sign}{} {}", significant(difference.abs() / unit.size, 2), unit.symbol)
 }
 
-/// What the values of a question differ by, by its estimate: "+7.1 µs"; `None` without a ratio, and
-/// where not even the direction can be told, as where the 95 % range holds none.
-pub(crate) fn absolute_effect(question: &Question) -> Option<String> {
+/// The estimate, where it is told how far apart values are: not without a ratio, and not where not
+/// even the direction can be told, as where the 95 % range holds none.
+fn told_apart(question: &Question) -> Option<f64> {
     let effect = question.effect.as_ref()?;
     let holds_none = effect.range95.low <= 0.0 && effect.range95.high >= 0.0;
     let told = question.verdict != Verdict::CannotTell && !holds_none;
-    absolute(question, effect.estimate).filter(|_| told)
+    told.then_some(effect.estimate)
+}
+
+/// What the values of a question differ by, by its estimate: "+7.1 µs".
+pub(crate) fn absolute_effect(question: &Question) -> Option<String> {
+    let found = difference(question, told_apart(question)?)?;
+    Some(in_unit(found, unit(question.metric, &[found])))
+}
+
+/// A relative difference beside the one that was found, both in the unit of the larger one:
+/// "+6.4 µs of +7.1 µs".
+pub(crate) fn absolute_of_effect(question: &Question, relative: f64) -> Option<String> {
+    let own = difference(question, relative)?;
+    let found = difference(question, told_apart(question)?)?;
+    let unit = unit(question.metric, &[own.abs().max(found.abs())]);
+    Some(format!("{} of {}", in_unit(own, unit), in_unit(found, unit)))
 }
 
 /// A pair's predicted effect with direction, or nothing.

@@ -289,7 +289,7 @@ fn what_headers_cost_is_said_where_it_is_known() {
         assert_eq!(said.as_deref(), Some(expected));
     }
     let said = predicted(&throughput(-0.01, 0.001, Some(-0.0138))).unwrap();
-    assert!(said.ends_with("1.4 % slower (−1.3 Mbit/s of −940 kbit/s)."), "{said}");
+    assert!(said.ends_with("1.4 % slower (−1.3 Mbit/s of −0.94 Mbit/s)."), "{said}");
 }
 
 /// What IPv6 takes longer is said of IPv6, whichever arm it is.

@@ -1,7 +1,7 @@
 //! The answer in one sentence, and the few that may follow it.
 
 use super::{failures, levels};
-use crate::words::{absolute, absolute_effect, capital, effect, some_questions as some};
+use crate::words::{absolute_of_effect, capital, effect, some_questions as some};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_judge::analysis::{Analysis, CheckState, Explained, Qualifier, Question, Verdict, words};
@@ -234,8 +234,8 @@ pub fn predicted(analysis: &Analysis) -> Option<String> {
         let effect = question.prediction.as_ref()?.effect;
         (effect != 0.0).then(|| {
             let topic = words::topic_of(question);
-            let of = absolute(question, effect).zip(absolute_effect(question));
-            let of = of.map(|(own, found)| format!(" ({own} of {found})")).unwrap_or_default();
+            let of = absolute_of_effect(question, effect);
+            let of = of.map(|of| format!(" ({of})")).unwrap_or_default();
             format!("{topic} {}{of}", words::amount(question.metric, effect))
         })
     };
