@@ -95,6 +95,14 @@ def differences(chance):
     return [math.log(each["v6"] / each["v4"]) for each in found]
 
 
+def centre(values):
+    """The centre of the values after Hodges and Lehmann, as v6gap takes it of its pairs, with the ends of its 95 % range."""
+    n = len(values)
+    walsh = sorted((a + b) / 2 for i, a in enumerate(values) for b in values[i:])
+    beyond = max(0, math.floor(n * (n + 1) / 4 - 1.96 * math.sqrt(n * (n + 1) * (2 * n + 1) / 24)))
+    return statistics.median(walsh), walsh[beyond], walsh[-1 - beyond]
+
+
 def main():
     asked.out.mkdir(parents=True, exist_ok=True)
     drawn = list(results("drawn", asked.runs, ""))
@@ -102,17 +110,21 @@ def main():
     peer = differences(random.Random(asked.seed))
     percent = lambda ln: f"{100 * math.expm1(ln):+.2f} %"
     mean, spread = statistics.fmean(peer), statistics.stdev(peer)
+    middle, least, most = centre(peer)
     same = statistics.fmean(math.log1p(q["effect"]["estimate"]) for q in equal)
-    print(f"iperf3, {len(peer)} lengths and processors: mean {percent(mean)}, SD {100 * spread:.2f} %")
+    error = 1.96 * spread / math.sqrt(len(peer))
+    print(f"iperf3, {len(peer)} lengths and processors: mean {percent(mean)} ({percent(mean - error)} to "
+          f"{percent(mean + error)}), centre {percent(middle)} ({percent(least)} to {percent(most)}), "
+          f"SD {100 * spread:.2f} %")
     print(f"v6gap with 1400 B segments, {len(equal)} runs: mean {percent(same)}")
-    held = {"iperf3": 0, "equal segments": 0, "both": 0}
+    held = {"iperf3's mean": 0, "iperf3's centre": 0, "equal segments": 0, "equal segments and iperf3's centre": 0}
     halves = []
     for question in drawn:
         effect = question["effect"]
         low, high = (math.log1p(effect[end]) for end in ("low", "high"))
         halves.append((high - low) / 2)
-        both = low <= mean <= high, low <= same <= high
-        for name, yes in zip(held, (*both, all(both))):
+        of_mean, of_centre, of_same = (low <= found <= high for found in (mean, middle, same))
+        for name, yes in zip(held, (of_mean, of_centre, of_same, of_same and of_centre)):
             held[name] += yes
         print(f"  {percent(low)} to {percent(high)}: {question['verdict']}")
     print(f"of {len(drawn)} ranges hold: {held}; half-width, median {100 * statistics.median(halves):.2f} %, "

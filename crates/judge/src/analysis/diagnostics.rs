@@ -117,7 +117,7 @@ pub struct Outlier {
 /// Whether it mattered which arm went first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OrderEffect {
-    /// p-value of "it did not": exact below 20 pairs (Pitman 1937), Welch's above.
+    /// p-value of "it did not": exact below 20 blocks (Pitman 1937), Welch's from there on.
     pub p: f64,
     /// Mean effect where the first arm went first, and where the second did: ratio − 1 or
     /// difference.
