@@ -259,8 +259,9 @@ impl Interim {
         // Of a share the number of packets decides, which the noise says nothing of.
         let ratios = own().filter(|q| q.metric.scale() == Scale::Ratio);
         let noises = ratios.filter_map(|own| {
-            let nulls = self.questions.iter().filter(|q| self.alike(own, q)).map(|q| &q.nulls);
-            let sd = summary::sd(nulls.into_iter().find(|n| n.len() >= effect::NULLS_MIN)?);
+            let alike = self.questions.iter().filter(|q| self.alike(own, q));
+            let mut nulls = core::iter::once(own).chain(alike).map(|q| &q.nulls);
+            let sd = summary::sd(nulls.find(|n| n.len() >= effect::NULLS_MIN)?);
             let precision = own.precision.unwrap_or(own.margin / 2.0);
             let enough = planning::blocks_each(own.metric, sd, precision, pairs_min, &self.stop);
             let noise = sd / effect::margin(own.metric, own.margin);
@@ -369,6 +370,28 @@ mod tests {
     }
 
     const ADAPTIVE: Stop = Stop::Adaptive { time_ns_max: 60 * SECOND, pairs_min: 8 };
+
+    /// Of two cells that are asked alike, each with null blocks enough, neither is taken for the
+    /// other.
+    #[test]
+    fn a_cell_s_own_null_blocks_tell_its_noise() {
+        let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
+        plan.parts_mut().cells.retain(|cell| cell.workload.metrics().contains(&Metric::Rtt));
+        let mut interim = Interim::new(&plan, &[]);
+        let alike =
+            |a: usize, b: usize| interim.alike(&interim.questions[a], &interim.questions[b]);
+        assert!(alike(0, 1), "{:?}", plan.cells);
+        for block in 0..effect::NULLS_MIN {
+            for (cell, noise) in plan.cells.iter().zip([0.001, 0.01]) {
+                let value = 1.0 + if block % 2 == 0 { noise } else { -noise };
+                let null = BlockKind::Null(Family::V4);
+                let first = TrialRecord { round: 0, ..trial(cell, Arm::A, null, 1.0) };
+                interim.add(&first, &trial(cell, Arm::B, null, value));
+            }
+        }
+        let [first, second] = [0, 1].map(|cell| interim.known(cell, 8).noise.unwrap());
+        assert!((second / first - 10.0).abs() < 0.1, "{first} {second}");
+    }
 
     #[test]
     fn a_settled_run_stops_after_the_least_number_of_balanced_rounds() {
