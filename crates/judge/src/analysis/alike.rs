@@ -243,8 +243,13 @@ pub fn moments(q: &Question, of: Of, stop: &Stop, series: usize) -> Option<Momen
         Moments { mean: centre, sd: if sd.is_finite() { sd } else { plain.sd }, n }
     };
     Some(match (q.metric.scale(), of.arm()) {
-        (Scale::Difference, None) => Moments { mean: effect.estimate, ..plain },
-        (Scale::Difference, Some(_)) => plain,
+        (Scale::Difference, of) => {
+            let mean = if of.is_none() { effect.estimate } else { plain.mean };
+            match guard.holds_all {
+                Some(all) => of_range(mean, all.width() / 2.0, units.len(), reach::ALPHA),
+                None => Moments { mean, ..plain },
+            }
+        }
         (Scale::Ratio, None) => {
             let [low, high] = [effect.range95.low, effect.range95.high].map(libm::log1p);
             let n = effect.blocks / (q.diagnostics.merged.max(1) as usize);

@@ -328,9 +328,10 @@ fn combine(
     }
 }
 
-/// For shares of packets: blocks that agree that there were none still prove little, so the range
-/// reaches further by the exact bound on each such share, and a change as large as the margin is as
-/// likely as so large a share of which none was seen.
+/// For shares of packets: blocks that agree that there were none still prove little, as do those of
+/// which few saw a burst, so the range reaches further by the exact bound on what each such share
+/// may have beyond what was seen, and a change as large as the margin is as likely as so large a
+/// share of which none was seen.
 fn bounded(
     combined: Combined,
     of: Of,
@@ -342,7 +343,8 @@ fn bounded(
     let (mut below, mut above, mut bounds) = (0.0, 0.0, Vec::new());
     for (place, (sample, q)) in samples.iter().zip(asked).enumerate() {
         for arm in Arm::BOTH {
-            let concerned = of.arm().is_none_or(|one| one == arm) && sample.is_constant();
+            let hides = sample.is_constant() || q.unseen.is_some();
+            let concerned = of.arm().is_none_or(|one| one == arm) && hides;
             if !concerned {
                 continue;
             }
@@ -370,7 +372,7 @@ fn bounded(
     }
 }
 
-/// Largest share that an arm may have although none was seen, if it comes in bursts.
+/// By how much the share of an arm may be larger than what was seen, if it comes in bursts.
 fn unseen(q: &Question, arm: Arm, together: usize) -> f64 {
     if let (Some(events), Some(effect)) = (&q.events, &q.effect) {
         return effect::missed(*events.get(arm), effect.blocks as u64, together);

@@ -1,0 +1,73 @@
+//! Changes of shares, of which few events say little.
+
+use super::super::{Change, Comparison, Of};
+use super::{compare, compared, families, measured};
+use crate::analysis::tests::EVEN;
+use crate::analysis::{Analysis, Question, Verdict};
+use alloc::vec::Vec;
+use v6gap_core::arm::PerArm;
+use v6gap_core::metric::Metric;
+use v6gap_core::record::Line;
+
+/// Two runs whose losses are made what `lost` says.
+fn losing(lost: impl Fn(&mut Question)) -> [(Vec<Line>, Analysis); 2] {
+    let mut runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];
+    for (_, analysis) in &mut runs {
+        analysis.questions.iter_mut().filter(|q| q.metric == Metric::Loss).for_each(&lost);
+    }
+    runs
+}
+
+fn of_difference(found: &Comparison) -> &Change {
+    let row = found.rows.iter().find(|row| row.metric == Metric::Loss).unwrap();
+    row.against[0].changes.iter().find(|change| change.of == Of::Difference).unwrap()
+}
+
+/// Twenty pairs without any loss are not the certainty that nothing changed.
+#[test]
+fn shares_of_nothing_keep_the_doubt_of_their_count() {
+    let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];
+    let found = compare(&compared(&runs)).unwrap();
+    let row = found.rows.iter().find(|row| row.metric == Metric::Loss).unwrap();
+    for change in &row.against[0].changes {
+        let range = change.effect.as_ref().unwrap().range95;
+        // 20 pairs of 2,000,000 datagrams: none leaves 46 in a million for each.
+        let parts = if change.of == Of::Difference { 2.0 } else { 1.0 };
+        assert!((range.high - parts * 46.1e-6).abs() < 1e-6, "{change:?}");
+        assert!((range.low + parts * 46.1e-6).abs() < 1e-6, "{change:?}");
+        assert!(change.p_same > 0.0 && change.p_same < 0.01, "{change:?}");
+    }
+}
+
+/// Of a drift too small to matter a change has as wide a range as each run has.
+#[test]
+fn shares_that_drift_within_the_margin_change_by_as_much_as_they_may() {
+    let step = 1e-6;
+    let runs = losing(|q| {
+        for (place, pair) in q.pairs.iter_mut().enumerate() {
+            pair.values.b = pair.values.a + step * place as f64;
+        }
+        q.unseen = None;
+    });
+    let found = compare(&compared(&runs)).unwrap();
+    let change = of_difference(&found);
+    let range = change.effect.as_ref().unwrap().range95;
+    assert_eq!(change.why_none, None);
+    // The pairs of a run lie within 19 steps, its range goes over three times as much.
+    let half_width = (range.high - range.low) / 2.0;
+    assert!(half_width > 1.5 * 19.0 * step, "{half_width}");
+}
+
+/// One lost packet makes no comparison surer than none.
+#[test]
+fn shares_of_little_keep_the_doubt_of_bursts() {
+    let runs = losing(|q| {
+        q.pairs[0].values.b += 1.0 / 5000.0;
+        q.events = Some(PerArm { a: (0, 20 * 5000), b: (1, 20 * 5000) });
+    });
+    let found = compare(&compared(&runs)).unwrap();
+    let change = of_difference(&found);
+    let range = change.effect.as_ref().unwrap().range95;
+    assert_eq!(change.verdict, Verdict::CannotTell, "{change:?}");
+    assert!(range.low < -0.01 && range.high > 0.01, "{change:?}");
+}
