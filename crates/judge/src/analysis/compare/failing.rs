@@ -23,7 +23,8 @@ pub struct FailureChange {
     pub of: Of,
     /// Share of the blocks, or rounds, in which it failed, in the reference and in the run.
     pub shares: [f64; 2],
-    /// Blocks that were begun in each; of a difference rounds of single cells.
+    /// Blocks that were begun in each, or where none failed those with values; of a difference
+    /// rounds of single cells.
     pub blocks: [usize; 2],
     /// 95 % range of the change.
     pub range: Range,
@@ -48,7 +49,9 @@ impl<'a> Side<'a> {
         let mut rounds: BTreeSet<(&str, u32)> = BTreeSet::new();
         for question in &analysis.questions {
             let most = cells.entry(&question.cell).or_default();
-            let blocks: u32 = question.pairs.iter().map(|pair| pair.blocks).sum();
+            // One that was discarded and measured again is one block.
+            let valid = question.pairs.iter().filter(|pair| pair.valid);
+            let blocks: u32 = valid.map(|pair| pair.blocks).sum();
             *most = (*most).max(blocks as usize);
             rounds.extend(question.pairs.iter().map(|pair| (question.cell.as_str(), pair.round)));
         }
@@ -78,13 +81,13 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// The shares that what is asked for is the sum of.
-    fn failed(&self, of: Of, adds: bool) -> Vec<Share> {
+    /// The share that is asked for, or the difference of two.
+    fn failed(&self, of: Of, adds: bool) -> Share {
         let Some(arm) = of.arm() else {
             let more = PerArm::from_fn(|arm| self.count(|found| *found.counted.more.get(arm)));
-            return alloc::vec![self.share(more.b, of, adds), self.share(more.a, of, !adds)];
+            return self.share(more.b, of, adds).less(self.share(more.a, of, !adds));
         };
-        alloc::vec![self.share(self.count(|found| *found.failed.get(arm)), of, adds)]
+        self.share(self.count(|found| *found.failed.get(arm)), of, adds)
     }
 }
 
@@ -93,6 +96,24 @@ struct Share {
     share: f64,
     below: f64,
     above: f64,
+}
+
+impl Share {
+    /// With another share of the same rounds, which is counted against it: a round is one of either
+    /// or of none, so that where one share is by chance too large the other one is too small, and
+    /// their difference errs more than by two that know nothing of each other.
+    fn less(self, other: Share) -> Share {
+        let [p, q] = [self.share, other.share].map(libm::fabs);
+        let odds = p * q / ((1.0 - p) * (1.0 - q));
+        // A share of all leaves nothing for the other one.
+        let correlation = if odds.is_finite() { libm::sqrt(odds) } else { 0.0 };
+        let reach = |x: f64, y: f64| libm::sqrt(x * x + y * y + 2.0 * correlation * x * y);
+        Share {
+            share: self.share + other.share,
+            below: reach(self.below, other.below),
+            above: reach(self.above, other.above),
+        }
+    }
 }
 
 /// All changes; none where nothing failed or other cells were measured.
@@ -114,18 +135,17 @@ pub(super) fn changes(compared: &[Compared<'_>]) -> Vec<FailureChange> {
     changes
 }
 
-/// The range of a sum reaches as far as those of its parts do in quadrature (Newcombe 1998; Zou and
-/// Donner 2008).
+/// The range of a change reaches as far as those of both runs do in quadrature (Newcombe 1998; Zou
+/// and Donner 2008).
 fn change(letter: char, of: Of, sides: &[Side<'_>; 2]) -> FailureChange {
     let [was, is] =
         [(&sides[0], false), (&sides[1], true)].map(|(side, adds)| side.failed(of, adds));
-    let total = |shares: &[Share]| shares.iter().map(|part| part.share).sum::<f64>();
-    let (before, after) = (-total(&was), total(&is));
-    let parts = || was.iter().chain(&is);
-    let reach = |of: fn(&Share) -> f64| libm::sqrt(parts().map(|part| of(part) * of(part)).sum());
+    let (before, after) = (-was.share, is.share);
     let centre = after - before;
-    let range =
-        Range { low: centre - reach(|part| part.below), high: centre + reach(|part| part.above) };
+    let range = Range {
+        low: centre - libm::hypot(was.below, is.below),
+        high: centre + libm::hypot(was.above, is.above),
+    };
     let verdict = match (of, range) {
         (Of::Difference, Range { low, .. }) if low > 0.0 => Verdict::Worse,
         (Of::Difference, Range { high, .. }) if high < 0.0 => Verdict::Better,
@@ -172,6 +192,11 @@ mod tests {
         assert_eq!(judged(None, Some(&some)), [Verdict::Worse, open, open]);
         assert_eq!(judged(Some(&some), Some(&none)), [Verdict::Better, open, open]);
         assert_eq!(judged(Some(&none), Some(&few)), [open; 3]);
+        // Both fail in most rounds: as two that are independent they would be told apart.
+        let (evenly, less) = (failed(16, 16), failed(10, 23));
+        assert_eq!(judged(Some(&evenly), Some(&less)), [open; 3]);
+        let range = change('B', Of::Difference, &[side(Some(&evenly)), side(Some(&less))]).range;
+        assert!(libm::fabs(range.low + 0.092) < 2e-3 && libm::fabs(range.high - 0.711) < 2e-3);
         let found = change('B', Of::Second, &[side(None), side(Some(&some))]);
         assert!(found.range.low > 0.0 && found.range.high < 0.4, "{found:?}");
         let unknown = "how much failures of a family by itself scatter from run to run";
