@@ -294,14 +294,15 @@ impl Running {
 
     /// Settled: known as precisely as the plan asks for; where it asks for no precision, clearly
     /// different, the same and known well enough to see half the margin, or known to half the
-    /// margin. A guard that stands against an answer keeps the question open.
+    /// margin. A guard that stands against an answer keeps the question open, and so do fewer
+    /// blocks than any answer needs.
     ///
     /// Of ratios, "the same" alone settles nothing: one disturbed block among eight makes a range
     /// wide, and a difference that is smaller than the margin but there would go unseen. Of shares
     /// it does: what widens their range is how few packets there were, on every host alike. Nor
     /// does a run go on for hours because bursts may have been missed: it says so instead.
     fn is_settled(&self, combined: &Combined, ruling: &Ruling) -> bool {
-        if combined.withheld.is_some() {
+        if combined.withheld.is_some() || combined.n < effect::BLOCKS_MIN {
             return false;
         }
         if let Some(singly) = combined.singly {
@@ -453,6 +454,17 @@ mod tests {
         assert!(!wide.complete(8, SECOND, SECOND), "a range that hides 1 %");
         let seen = progress(&plan, 8, 1.004, 0.002);
         assert!(seen.complete(8, SECOND, SECOND), "{:?}", verdicts(&seen));
+    }
+
+    /// A range of five blocks may be narrow, and leads to no verdict.
+    #[test]
+    fn fewer_blocks_than_an_answer_needs_settle_nothing() {
+        let mut few = progress(&plan(ADAPTIVE), 8, 1.2, 0.002);
+        assert!(few.complete(8, SECOND, SECOND));
+        for question in &mut few.questions {
+            question.effects.truncate(effect::BLOCKS_MIN - 1);
+        }
+        assert!(!few.complete(8, SECOND, SECOND));
     }
 
     /// That bursts may have been missed is said, and takes no hours.
