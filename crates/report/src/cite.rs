@@ -13,8 +13,8 @@ use v6gap_core::plan::{Order, Stop};
 use v6gap_core::published;
 use v6gap_core::record::Host;
 use v6gap_core::unit::{format_share, format_span};
+use v6gap_judge::analysis::Analysis;
 use v6gap_judge::analysis::effect::SCORES_MIN;
-use v6gap_judge::analysis::{Analysis, NullTold};
 
 /// How a paragraph is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -287,7 +287,7 @@ fn design(analysis: &Analysis) -> String {
                 0 => String::new(),
                 every => format!(" and in one of {every} rounds"),
             },
-            match analysis.nulls.iter().all(|null| null.told == NullTold::Agrees) {
+            match analysis.nulls_agree() {
                 true => "all passed",
                 false => "not all passed",
             }

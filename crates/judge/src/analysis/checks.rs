@@ -5,10 +5,10 @@ use super::conditions::{self, Lack};
 use super::steadiness::{Steadiness, Told};
 use super::translation::{self, Translated};
 use super::{
-    Check, CheckState, Discarded, NullResult, NullTold, Prediction, Qualifier, Question, Verdict,
-    beside, held, offloads, placement,
+    Check, CheckState, Discarded, NullResult, Prediction, Qualifier, Question, Verdict, beside,
+    held, offloads, placement,
 };
-use super::{links, routes, windows, words};
+use super::{links, nulls, routes, windows, words};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -280,7 +280,7 @@ fn null_check(results: &[NullResult]) -> Check {
             false => note("null", text),
         };
     }
-    match !results.is_empty() && results.iter().all(|n| n.told == NullTold::Agrees) {
+    match nulls::agree(results) {
         true => check("null", CheckState::Ok, ""),
         false => note("null", ""),
     }

@@ -414,6 +414,11 @@ impl Analysis {
         of_cells.values().sum()
     }
 
+    /// Whether each family agrees with itself, in all in which it could be seen.
+    pub fn nulls_agree(&self) -> bool {
+        nulls::agree(&self.nulls)
+    }
+
     /// The family of an arm.
     pub fn family(&self, arm: Arm) -> Family {
         *self.run.plan.design.arms.get(arm)

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::arm::BlockKind;
 use v6gap_core::family::Family;
-use v6gap_core::metric::Metric;
+use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::Plan;
 use v6gap_core::workload::Cell;
 use v6gap_stats::groups::Spread;
@@ -53,6 +53,19 @@ pub struct NullResult {
     pub told: NullTold,
     /// False if a difference that matters was seen where there is none.
     pub passed: bool,
+}
+
+impl NullResult {
+    /// Whether they are of a share, and saw none of it: they compare nothing.
+    pub fn saw_nothing(&self) -> bool {
+        self.metric.scale() == Scale::Difference && self.sd == 0.0
+    }
+}
+
+/// Whether each family agrees with itself, in all in which it could be seen.
+pub(super) fn agree(results: &[NullResult]) -> bool {
+    let mut seen = results.iter().filter(|null| !null.saw_nothing()).peekable();
+    seen.peek().is_some() && seen.all(|null| null.told == NullTold::Agrees)
 }
 
 /// What null blocks can say.
@@ -101,6 +114,9 @@ fn judge_one(
     let few = all < effect::NULLS_MIN && compared.len() < effect::BLOCKS_MIN;
     let noisy: Vec<&[f64]> = groups.iter().copied().chain([compared.as_slice()]).collect();
     let spread = Spread::of(if few { &groups } else { &noisy });
+    // Of shares, blocks that saw nothing say little of what may come in bursts.
+    let empty = metric.scale() == Scale::Difference && spread.sd == 0.0;
+    let spread = if empty { Spread { freedom: 0, ..spread } } else { spread };
     let alpha = ALPHA / groups.len().max(1) as f64;
     let margin = effect::margin(metric, plan.margin(metric));
     let scale = metric.scale();
@@ -224,7 +240,12 @@ mod tests {
             let of =
                 |f| found.nulls.iter().filter(move |n| n.metric == Metric::Rtt && n.family == f);
             assert!(of(Family::V4).count() == 2 && of(Family::V6).count() == 2);
-            assert!(found.nulls.iter().all(|n| n.within <= 2.0 * n.margin), "{:?}", found.nulls);
+            // Of a loss that nobody saw nothing is shown.
+            let (empty, seen): (Vec<_>, Vec<_>) =
+                found.nulls.iter().partition(|null| null.saw_nothing());
+            assert!(seen.iter().all(|n| n.within <= 2.0 * n.margin), "{seen:?}");
+            let is_open = |n: &&NullResult| n.told == NullTold::NotShown && n.within.is_infinite();
+            assert!(empty.len() == 2 && empty.iter().all(is_open), "{empty:?}");
         }
         assert!(passed >= 11, "{passed}");
     }

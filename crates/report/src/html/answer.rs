@@ -10,7 +10,7 @@ use v6gap_core::metric::Metric;
 use v6gap_core::plan::Stop;
 use v6gap_core::unit::{format_bytes, format_span};
 use v6gap_core::workload::Transport;
-use v6gap_judge::analysis::{Analysis, CheckState, NullTold, Question, Verdict};
+use v6gap_judge::analysis::{Analysis, CheckState, Question, Verdict};
 
 pub(super) fn opening(analysis: &Analysis) -> Markup {
     let (client, server) = words::hosts(analysis);
@@ -200,15 +200,13 @@ fn sure(analysis: &Analysis) -> Markup {
         Some(_) => "One run in a lab on one computer: it says nothing about other paths.",
         None => "One run on one path: it says nothing about other paths.",
     };
-    let nulls_fine =
-        !analysis.nulls.is_empty() && analysis.nulls.iter().all(|n| n.told == NullTold::Agrees);
     html! {
         p {
             b { (pairs) } " of each question, " (names.a) " and " (names.b) " in turns, the first \
             by coin toss. " (stop)
             @if let Some(blocks) = blocks(analysis) { " " (blocks) }
         }
-        p { b { "Checks: " (summary) "." } @if nulls_fine {
+        p { b { "Checks: " (summary) "." } @if analysis.nulls_agree() {
             " Each family against itself showed no difference that matters."
         } }
         @for check in analysis.checks.iter().filter(|c| c.state == CheckState::Failed) {

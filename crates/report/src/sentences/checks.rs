@@ -89,7 +89,7 @@ fn null(analysis: &Analysis) -> String {
     }
     let mut worst: Vec<&NullResult> = Vec::new();
     // Values that never differ have no range.
-    for n in nulls.iter().filter(|n| n.sd > 0.0 || n.within > 0.0) {
+    for n in nulls.iter().filter(|n| !n.saw_nothing() && (n.sd > 0.0 || n.within > 0.0)) {
         match worst.iter_mut().find(|other| other.metric == n.metric) {
             Some(other) if other.within < n.within => *other = n,
             Some(_) => {}
