@@ -73,12 +73,14 @@ impl Budget {
     }
 }
 
-/// The budget of a question's estimate; `None` where it has none, or where what was not seen is not
-/// described by any spread.
+/// The budget of a question's estimate; `None` where there is none or its range has no ends, or
+/// where what was not seen is not described by any spread.
 pub fn of(analysis: &Analysis, q: &Question) -> Option<Budget> {
     let stop = &analysis.run.plan.design.stop;
     let series = analysis.questions.len() * Of::ALL.len();
-    let moments = alike::moments(q, Of::Difference, stop, series).filter(|_| q.unseen.is_none())?;
+    let range = q.effect.as_ref().map(|effect| effect.range95)?;
+    let is_known = q.unseen.is_none() && range.low.is_finite() && range.high.is_finite();
+    let moments = alike::moments(q, Of::Difference, stop, series).filter(|_| is_known)?;
     let standard = |source| match source {
         Source::Blocks => Some(alike::found(moments).standard_error),
         Source::Runs => q.any_run.map(|any| any.tau),
@@ -88,7 +90,6 @@ pub fn of(analysis: &Analysis, q: &Question) -> Option<Budget> {
         }
         Source::Clock => clock(q),
         Source::Rounding => {
-            let range = q.effect.as_ref().map(|effect| effect.range95)?;
             // Half of the last digit either way, anywhere within.
             Some(words::last_digit(&range)? / libm::sqrt(12.0))
         }
@@ -105,7 +106,9 @@ pub fn of(analysis: &Analysis, q: &Question) -> Option<Budget> {
 /// What the second arm's place adds, seen with either family: its mean over all null blocks, for
 /// which nothing is corrected, and how well that is known.
 fn instrument(q: &Question, nulls: &[NullResult]) -> Option<f64> {
-    let of_question = || nulls.iter().filter(|n| n.cell == q.cell && n.metric == q.metric);
+    let own = |n: &&NullResult| n.cell == q.cell && n.metric == q.metric;
+    // Where blocks are too few to know their noise, nothing is known of it.
+    let of_question = || nulls.iter().filter(own).filter(|n| n.seen_from.is_finite());
     let blocks: usize = of_question().map(|n| n.blocks).sum();
     let sd = of_question().map(|n| n.sd).next()?;
     let scale = q.metric.scale();
