@@ -8,31 +8,28 @@ use clap_mangen::Man;
 use std::path::Path;
 use v6gap_store::Store;
 
-/// Writes the page of the program to standard output, or those of all verbs into a folder.
+/// Writes the page of the program to standard output, or those of all commands into a folder.
 ///
 /// # Errors
 /// If the folder cannot be written.
 pub fn execute(args: &ManArgs) -> Result<Outcome, Failure> {
-    let mut program = Cli::command();
+    let mut program = Cli::command().disable_help_subcommand(true);
     program.build();
     match &args.dir {
         None => output::to_stdout(&page(program)?),
-        Some(folder) => write_all(program, folder)?,
+        Some(folder) => write_all("v6gap".to_owned(), program, folder)?,
     }
     Ok(Outcome::Done)
 }
 
-fn write_all(program: Command, folder: &Path) -> Result<(), Failure> {
-    let verbs: Vec<Command> =
-        program.get_subcommands().filter(|c| c.get_name() != "help").cloned().collect();
-    let named = verbs.into_iter().map(|verb| (format!("v6gap-{}", verb.get_name()), verb));
-    for (name, command) in std::iter::once(("v6gap".to_owned(), program)).chain(named) {
-        let path = folder.join(format!("{name}.1"));
-        let command = command.name(name.leak() as &'static str);
-        Store::write_file(&path, page(command)?)?;
-        output::to_stdout(&path.display().to_string());
-    }
-    Ok(())
+/// The page of a command of that name and, since it refers to them, those of the commands below it.
+fn write_all(name: String, command: Command, folder: &Path) -> Result<(), Failure> {
+    let below = command.get_subcommands();
+    let below: Vec<_> = below.map(|c| (format!("{name}-{}", c.get_name()), c.clone())).collect();
+    let path = folder.join(format!("{name}.1"));
+    Store::write_file(&path, page(command.name(name.leak() as &'static str))?)?;
+    output::to_stdout(&path.display().to_string());
+    below.into_iter().try_for_each(|(name, command)| write_all(name, command, folder))
 }
 
 fn page(command: Command) -> Result<String, Failure> {
