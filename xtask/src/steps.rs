@@ -37,7 +37,8 @@ const DAY: [&[Step]; 2] = [
     ],
     // The tests go before what is beside them, of which nothing judges how long it took.
     &[
-        ("tests", Work::Of(|_| suites::unprivileged().into())),
+        ("tests", Work::Of(|_| suites::tests().into())),
+        ("units", Work::Of(|_| suites::units().into())),
         ("targets", Work::Of(|_| check_targets(Tier::Day))),
         ("simulated", Work::Suite(Tier::Day)),
         ("notebooks", Work::Suite(Tier::Day)),

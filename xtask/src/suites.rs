@@ -65,17 +65,27 @@ pub fn compile_benches() -> Result<(), String> {
     test_line(PROFILE, "--benches --no-run").run()
 }
 
-/// The tests that need no privileges, and the examples in the documentation (levels 0 to 4).
-pub fn unprivileged() -> Result<(), String> {
-    let packages = workspace::packages()?;
-    let threads = std::thread::available_parallelism().map_or(1, usize::from) * THREADS;
-    tests_line(&packages).env("RUST_TEST_THREADS", threads.to_string()).run()?;
+/// The tests inside the packages, and the examples in the documentation.
+pub fn units() -> Result<(), String> {
+    threaded(units_line()).run()?;
     doc_tests_line().run()
 }
 
-/// The unprivileged tests, writing snapshots anew.
+/// The tests of whole packages and of the program that need no privileges. Apart from [`units`],
+/// since cargo runs one file of tests after the other, and each ends with a few that wait.
+pub fn tests() -> Result<(), String> {
+    threaded(tests_line(&workspace::packages()?)).run()
+}
+
+/// All tests that need no privileges, writing snapshots anew.
 pub fn bless() -> Result<(), String> {
-    tests_line(&workspace::packages()?).env(BLESS.0, BLESS.1).run()
+    let lines = [units_line(), tests_line(&workspace::packages()?)];
+    lines.into_iter().try_for_each(|line| line.env(BLESS.0, BLESS.1).run())
+}
+
+fn threaded(line: Line) -> Line {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from) * THREADS;
+    line.env("RUST_TEST_THREADS", threads.to_string())
 }
 
 /// What came of a suite: how it ended, and what its scenarios took, in s, in their order.
@@ -137,7 +147,11 @@ fn tests_line(packages: &[Package]) -> Line {
         .flat_map(|p| &p.tests)
         .filter(|t| !lies_in(t, &SUITES) && !lies_in(t, &NIGHTLY));
     let flags = names.flat_map(|t| ["--test".to_owned(), t.name.clone()]);
-    test_line(PROFILE, "--lib --bins").args(flags)
+    test_line(PROFILE, "").args(flags)
+}
+
+fn units_line() -> Line {
+    test_line(PROFILE, "--lib --bins")
 }
 
 fn doc_tests_line() -> Line {
@@ -211,14 +225,15 @@ mod tests {
     #[test]
     fn unprivileged_tests_leave_the_namespace_suites_out() {
         let line = tests_line(&[package()]).to_string();
-        let expected = "cargo test --profile ci --locked --workspace --lib --bins --test cli";
+        let expected = "cargo test --profile ci --locked --workspace --test cli";
         assert!(line.ends_with(expected), "{line}");
     }
 
     #[test]
     fn every_line_of_the_day_compiles_alike_and_lints() {
         let package = package();
-        let day = [tests_line(&[package]), doc_tests_line(), test_line(PROFILE, "--tests")];
+        let tests = tests_line(&[package]);
+        let day = [tests, units_line(), doc_tests_line(), test_line(PROFILE, "--tests")];
         let suite = namespaces_line("netns", Tier::Day, false);
         let driver = "RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D";
         for line in day.iter().chain([&suite]) {
