@@ -51,7 +51,7 @@ enum Source {
 /// The key that a client was given; the known one if none was. What is doubtful about it is said.
 ///
 /// # Errors
-/// If the word is empty (E108) or the file cannot be read (E507).
+/// If the word is empty (E108) or the file is not there (E507) or cannot be read (E508).
 pub fn of_client(args: &KeyArgs) -> Result<Key, Failure> {
     let Some(word) = word(args)? else { return Ok(Key::none()) };
     let key = word.key()?;
@@ -87,19 +87,24 @@ pub fn of_server(args: &KeyArgs, reach: Reach) -> Result<Option<Key>, Failure> {
 /// A file with a secret, maybe one of a service's `credentials`.
 ///
 /// # Errors
-/// If it cannot be read (E507).
+/// If it is not there (E507) or cannot be read (E508).
 fn read(path: &Path, credentials: Option<&Path>) -> Result<Secret, Failure> {
-    secrets::read(path, credentials).map_err(|error| {
-        let what = format!("cannot read the key in {}: {error}", path.display());
-        Failure::new("E507", Outcome::Usage, what)
-    })
+    secrets::read(path, credentials).map_err(|error| unread(path, &error))
+}
+
+fn unread(path: &Path, error: &std::io::Error) -> Failure {
+    let what = format!("cannot read the key in {}: {error}", path.display());
+    match error.kind() {
+        ErrorKind::PermissionDenied => Failure::new("E508", Outcome::Permission, what),
+        _ => Failure::new("E507", Outcome::Usage, what),
+    }
 }
 
 /// The key of STAMP in the first line of a file, maybe one of a service's `credentials`. What is
 /// doubtful about it is said.
 ///
 /// # Errors
-/// If the file cannot be read (E507), or holds no key (E108).
+/// If the file is not there (E507), cannot be read (E508), or holds no key (E108).
 pub fn of_stamp(path: &Path, credentials: Option<&Path>) -> Result<StampKey, Failure> {
     let secret = read(path, credentials)?;
     let name = path.display();
@@ -136,7 +141,7 @@ impl std::fmt::Debug for SnmpKeys {
 /// Who asks managed devices. A file goes before the `keys` of the environment.
 ///
 /// # Errors
-/// If the file cannot be read (E507).
+/// If the file is not there (E507) or cannot be read (E508).
 pub fn of_devices(args: &SnmpArgs, keys: &SnmpKeys) -> Result<Credentials, Failure> {
     let Some(name) = args.snmp_user.clone() else {
         return Ok(Credentials::Community(args.snmp_community.clone()));

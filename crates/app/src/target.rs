@@ -81,6 +81,7 @@ impl ConnectArgs {
     /// The failure with these options in each command that asks the server called `host`.
     pub fn said_again(&self, host: &str, failure: Failure) -> Failure {
         let asks = |command: &str| {
+            let command = command.strip_prefix("sudo ").unwrap_or(command);
             let words = command.strip_prefix("v6gap run ");
             let words = words.or_else(|| command.strip_prefix("v6gap check "));
             let rest = words.and_then(|words| words.strip_prefix(host));

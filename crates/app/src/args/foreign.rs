@@ -12,6 +12,11 @@ pub fn sentence(option: &str) -> Option<&'static str> {
         }
         "-D" | "--daemon" => "v6gap serve stays in the foreground; a service manager can keep it.",
         "--get-server-output" => "both ends are in every result: v6gap show last -V.",
+        "-T" | "--title" => "a result gets its title later: v6gap note last --title WORDS.",
+        "-f" => "v6gap chooses the units; --json has bit/s and s, --format is of documents.",
+        "--logfile" => "results are stored, and what is printed can be led to a file: > FILE.",
+        "--timestamps" => "a journal has the time of each trial: v6gap export last.",
+        "--bind-dev" => "v6gap is told an address to measure from: -B ADDR.",
         "-i" | "--interval" => "v6gap shows what it found after each pair of trials.",
         _ if name.starts_with("--rsa-")
             || ["--username", "--authorized-users-path"].contains(&name) =>
@@ -30,6 +35,7 @@ mod tests {
     fn iperf_options_get_a_sentence_and_others_none() {
         assert_eq!(sentence("--sctp"), Some("v6gap does not measure SCTP."));
         assert!(sentence("--rsa-public-key-path=x").is_some_and(|s| s.contains("--key")));
+        assert!(sentence("-T").is_some_and(|s| s.contains("v6gap note")));
         assert_eq!(sentence("--pears"), None);
     }
 }

@@ -74,7 +74,9 @@ pub struct ReportArgs {
 #[command(after_help = "\
 Examples:
   v6gap replay last --speed 20
-  v6gap replay 7k2f9q.jsonl --speed 5 --json-stream -q | head -3")]
+  v6gap replay 7k2f9q.jsonl --speed 5 --json-stream -q | head -3
+
+A report is written with -o FILE alone.")]
 pub struct ReplayArgs {
     /// Identifier or the start of it, last, last~1, last:HOST, a file, or a folder that holds it
     #[arg(value_name = "RESULT", default_value = "last")]

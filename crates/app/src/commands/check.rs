@@ -231,6 +231,9 @@ fn in_words(target: &Target, next: &str, found: &Findings) -> String {
     let name = &target.name;
     let notes = found.lines.iter().filter(|(mark, ..)| *mark == Mark::Note).count();
     let mut out = match (&found.failure, notes) {
+        (Some(failure), _) if failure.code == Some("E204") => {
+            format!("{name} measures for somebody else: a run waits its turn.\n\n")
+        }
         (Some(_), _) => format!("{name} cannot be measured over both families.\n\n"),
         (None, 0) => format!("{name} can be measured over both families.\n\n"),
         (None, 1) => {

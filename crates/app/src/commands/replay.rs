@@ -11,6 +11,9 @@ use v6gap_store::RunName;
 /// # Errors
 /// If it is not there or cannot be read.
 pub fn execute(args: &ReplayArgs, context: &Context) -> Result<Outcome, Failure> {
+    if args.result.dry_run {
+        return Err(Failure::usage("--dry-run is for what measures: a replay sends nothing"));
+    }
     let lines = context.store.read(&RunName::parse(&args.reference))?;
     session::replay(&lines, args.speed, args.keep, &args.result, context)
 }

@@ -21,7 +21,7 @@ pub(crate) fn told(
     readable: &str,
 ) -> Result<Arc<Page>, Failure> {
     let refused = |error: io::Error| {
-        Failure::new("E209", Outcome::Usage, format!("cannot tell metrics on {listen}"))
+        Failure::new("E111", Outcome::Usage, format!("cannot tell metrics on {listen}"))
             .seen(format!("{error}."))
             .run(other(SocketAddr::new(listen.ip(), 9467)), "another port")
     };

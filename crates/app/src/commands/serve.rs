@@ -162,7 +162,7 @@ fn bind_failure(error: &ServerError, args: &ServeArgs) -> Failure {
         return stamp_failure(error, source, args.stamp_port.unwrap_or(stamp::PORT));
     }
     let port = args.port;
-    Failure::new("E209", Outcome::Usage, format!("cannot serve on port {port}"))
+    Failure::new("E111", Outcome::Usage, format!("cannot serve on port {port}"))
         .seen(format!("{error}."))
         .likely("another v6gap serves already.")
         .run(format!("ss -lntup 'sport = {port}'"), "who has the port")
@@ -171,7 +171,7 @@ fn bind_failure(error: &ServerError, args: &ServeArgs) -> Failure {
 
 fn stamp_failure(error: &ServerError, source: &SocketError, port: u16) -> Failure {
     let what = format!("cannot answer STAMP on port {port}");
-    let failure = Failure::new("E209", Outcome::Usage, what).seen(format!("{error}."));
+    let failure = Failure::new("E111", Outcome::Usage, what).seen(format!("{error}."));
     let failure = if source.class() == ErrorClass::Permission {
         failure.likely("ports below 1024 want a privilege, which a server should not have.")
     } else {

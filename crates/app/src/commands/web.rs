@@ -53,7 +53,7 @@ pub fn execute(args: &WebArgs, context: &Context) -> Result<Outcome, Failure> {
         let _ = context.store.remove_door();
     }
     served.map_err(|error| {
-        Failure::new("E209", Outcome::Usage, format!("cannot serve pages on port {}", args.port))
+        Failure::new("E111", Outcome::Usage, format!("cannot serve pages on port {}", args.port))
             .seen(format!("{error}."))
             .run("v6gap web -p 8080", "another port")
     })?;

@@ -177,7 +177,7 @@ impl Failure {
                 format!("{name} measures for somebody else and was not to be waited for"),
             )
             .seen(format!("It says: {why}."))
-            .run(format!("v6gap run {name}"), "waits its turn (leave out --no-wait)"),
+            .run(format!("v6gap run {name}"), "waits its turn"),
             Trouble::Crowded { why } => Failure::new(
                 "E213",
                 Outcome::Peer,
@@ -345,10 +345,17 @@ fn not_ours(name: &str, port: u16, answered: &str) -> Failure {
         "" => "It accepted the connection and did not answer as v6gap does.".to_owned(),
         text => format!("It answered {text:?}."),
     };
-    Failure::new("E206", Outcome::Peer, what)
+    let failure = Failure::new("E206", Outcome::Peer, what)
         .seen(seen)
-        .seen("v6gap cannot pair or check trials against another program.")
-        .run("v6gap serve", format!("on {name}"))
+        .seen("Both ends are seen only with v6gap's own server at the other one.")
+        .run("v6gap serve", format!("on {name}"));
+    match port {
+        5201 => failure.run(
+            format!("v6gap run {name} --against iperf3"),
+            "measures with that server, and sees half as much",
+        ),
+        _ => failure,
+    }
 }
 
 fn version(name: &str, mismatch: VersionMismatch) -> Failure {

@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn what_an_end_says_is_told_with_its_place() {
         let said = Complaint {
-            code: "E209".to_owned(),
+            code: "E111".to_owned(),
             title: "cannot serve on port 4466".to_owned(),
             tries: vec![("v6gap run x --continue y".to_owned(), String::new())],
             exit: Some(2),
@@ -183,7 +183,7 @@ mod tests {
         };
         let trouble = Trouble::Complaint { side: Side::To, host: Some(host()), said: said.into() };
         let failure = Failure::from(trouble);
-        assert_eq!((failure.code, failure.outcome), (Some("E209"), Outcome::Usage));
+        assert_eq!((failure.code, failure.outcome), (Some("E111"), Outcome::Usage));
         let text = failure.render(&Default::default());
         assert!(text.starts_with("error: ops@rome1, which serves: cannot serve on"), "{text}");
         assert!(!text.contains("--continue"), "{text}");

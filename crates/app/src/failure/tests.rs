@@ -162,6 +162,19 @@ fn every_trouble_has_a_code_that_can_be_explained() {
     }
 }
 
+/// What has the port of iperf3 may be measured against as it is.
+#[test]
+fn a_server_of_iperf3_is_no_dead_end() {
+    let of = |port: u16| {
+        let address = std::net::SocketAddr::new([192, 0, 2, 7].into(), port);
+        let trouble = Trouble::NotOurs { answered: String::new() };
+        let problem = FamilyProblem { address, ..problem(Family::V4, trouble) };
+        text(&Failure::of_problem(NAME, &problem))
+    };
+    assert!(of(5201).contains(&format!("v6gap run {NAME} --against iperf3")), "{}", of(5201));
+    assert!(!of(4466).contains("--against"), "{}", of(4466));
+}
+
 #[test]
 fn foreign_words_cannot_drive_the_terminal() {
     let answered = "\u{1b}[2J".to_owned();

@@ -111,7 +111,7 @@ fn where_nobody_can_listen_nothing_is_watched() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run("watch lab-b --listen 192.0.2.1:9466").ended(2);
     assert!(ran.err.contains("cannot tell metrics on 192.0.2.1:9466"), "{ran:?}");
-    assert!(ran.err.ends_with("[E209, exit 2]\n"), "{ran:?}");
+    assert!(ran.err.ends_with("[E111, exit 2]\n"), "{ran:?}");
     let ran = sandbox.run("watch lab-b --listen 9466").ended(2);
     assert!(ran.err.contains("[2001:db8::1]:9466"), "{ran:?}");
     assert!(!sandbox.path("watch").exists());

@@ -107,7 +107,7 @@ fn what_cannot_be_copied_or_run_is_named_with_its_cause() {
 #[test]
 fn a_server_that_cannot_serve_is_heard_and_nothing_is_measured() {
     let looked = LOOKED.replace("m68k", "s390x");
-    let error = r#"{"code":"E209","title":"cannot serve on port 4466","why":[],"try":[],"exit":2}"#;
+    let error = r#"{"code":"E111","title":"cannot serve on port 4466","why":[],"try":[],"exit":2}"#;
     let sandbox = with_ssh(&format!(
         "case $command in *uname*) {looked};; *sha256sum*) cat > /dev/null; echo v6gap:kept;; \
          *--version) echo v6gap 0.1.0;; \
@@ -117,7 +117,7 @@ fn a_server_that_cannot_serve_is_heard_and_nothing_is_measured() {
     let line = "run --via ssh --from ops@rome1 --to ops@oslo1 --remote-binary program";
     let ran = run(&sandbox, line).ended(2);
     assert!(ran.err.contains("ops@oslo1, which serves: cannot serve on port 4466"), "{ran:?}");
-    assert!(ran.err.contains("[E209, exit 2]"), "{ran:?}");
+    assert!(ran.err.contains("[E111, exit 2]"), "{ran:?}");
     let (key, calls) = (sandbox.read("key"), sandbox.read("calls"));
     assert!(key.trim().len() == 32 && !calls.contains(key.trim()), "{calls}");
     assert!(!calls.contains("json-stream"), "{calls}");

@@ -495,6 +495,7 @@ fn a_recording_happens_again() {
     assert_eq!(said, sandbox.run("show last").ended(0).out);
     assert_eq!(sandbox.run("list --json").out.matches("\"id\"").count(), 1);
     sandbox.run("replay last --speed 0").ended(2);
+    sandbox.run("replay last --dry-run").ended(2);
     sandbox.run("replay nosuch").ended(2);
 }
 

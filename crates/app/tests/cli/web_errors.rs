@@ -173,6 +173,8 @@ fn a_busy_server_is_told_as_in_the_terminal() {
     let place = json!({"host": "here", "port": port, "v4": "127.0.0.1", "v6": "::1"});
     let line = run_here(port).replacen("run", "check", 1) + " --json --json-errors";
     let page = web.post("/check", &place).json()["failure"].clone();
+    let words = web.sandbox.run(&run_here(port).replacen("run", "check", 1)).ended(4).out;
+    assert!(words.starts_with("here measures for somebody else"), "{words}");
     let terminal = in_terminal(&web.sandbox.run(&line));
     // A measurement waits its turn, and the page says for what.
     assert_eq!(web.post("/runs", &here(port)).status, 202);

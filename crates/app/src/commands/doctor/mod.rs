@@ -43,15 +43,17 @@ struct Floor {
 /// If somebody else measures here and is not to be waited for (E204), or the far host cannot be
 /// found or measured.
 pub fn execute(args: &DoctorArgs, context: &Context) -> Result<Outcome, Failure> {
+    let host = args.host.as_deref().unwrap_or_default();
+    let said_again = |failure| args.connect.said_again(host, failure);
     let target = match &args.host {
-        Some(host) => Some(args.connect.target(host)?),
+        Some(host) => Some(args.connect.target(host).map_err(said_again)?),
         None if !args.connect.bind.is_empty() => {
             return Err(Failure::usage("--bind needs a host to measure to"));
         }
         None => None,
     };
     let turn = Turn::of_host(&context.locks(), !args.connect.no_wait)?;
-    session::in_turn_unstored(turn, |turn| look(args, target, turn, context))
+    session::in_turn_unstored(turn, |turn| look(args, target, turn, context).map_err(said_again))
 }
 
 fn look(

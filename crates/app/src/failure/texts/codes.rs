@@ -86,6 +86,15 @@ for private networks a short one is taken with a warning.",
 leads to: the key in it may be in use. Name another file, or remove that one.",
     },
     Topic {
+        name: "E111",
+        title: "a port that cannot be listened on",
+        text: "\
+Another program listens on the port already, most often a second `v6gap serve`
+or `v6gap web`, or the address is none of this computer, or the port is below
+1024, which wants a privilege. The message ends with the system's words; -p
+takes another port, which clients must be told too.",
+    },
+    Topic {
         name: "E201",
         title: "no server answers",
         text: "\
@@ -183,7 +192,7 @@ were complete are stored; `v6gap run HOST --continue last` goes on from there.",
 A trial failed again and again and nothing else was left to measure, or the
 server refused it for good. The message ends with the reason. What was measured
 before is kept, and `v6gap run HOST --continue RESULT` goes on with it; `v6gap
-check HOST` says what limits the path, --measure leaves out what fails.",
+check HOST` says what the server allows, --measure leaves out what fails.",
     },
     Topic {
         name: "E212",
@@ -549,11 +558,12 @@ the limits; `v6gap serve --max-rate RATE` on the server sets others.",
         title: "no verdict: a check failed",
         text: "\
 What was measured is kept, but it does not compare two protocols: the check
-that the message names failed. `v6gap show last -V` lists all checks. Typical
+that the message names failed. `v6gap report last` lists all checks. Typical
 are a family that was not proved, a family that differs from itself (the null
 blocks), or two families that took different interfaces: choose addresses of
-one interface with `--bind ADDR,ADDR`, or compare two links on purpose with
-`--allow-different-links` (in a plan `different_links = true` under `[design]`).",
+one interface with `--bind ADDR --bind ADDR`, or compare two links on purpose
+with `--allow-different-links` (in a plan `different_links = true` under
+`[design]`).",
     },
     Topic {
         name: "V602",

@@ -194,7 +194,9 @@ against arithmetic for some seconds; a figure whose test fails is refused.",
 A condition is a verdict (better, worse, same), or one of something by its name:
 worse:rtt or of another metric; worse:failures, if more attempts and connections
 of IPv6 fail; worse:lost-exchanges, if more requests over UDP or ICMP get no
-answer. Without a name it is about all questions and failures. Of a probe
---fail-if broken is met by a family that does not work at all.",
+answer. Without a name it is about all questions and failures, and an answer
+that may be chance among so many is open, as in the sentence that sums up the
+run. Who requires same is also content with better. Of a probe --fail-if broken
+is met by a family that does not work at all.",
     },
 ];
