@@ -365,7 +365,7 @@ fn udp_bulk_paced_and_at_full_speed() {
         let watch = Watch::silence(Wait::Block, WAIT_NS);
         let bulk = UdpBulk { rate_bps, payload_bytes: 1000, ..UdpBulk::default() };
         let offload = offload && near.segments().is_ok() && far.set_coalescing(true).is_ok();
-        let (mut message, mut answer) = (vec![0; 1000], vec![FILL; 1000]);
+        let (message, mut answer) = (vec![0; 1000], vec![FILL; 1000]);
         let mut out = SendBatch::new(bulk.batch, &message, offload);
         let mut back = ReceiveBatch::new(8, if offload { 1 << 16 } else { 1001 });
         let mut counted = Counted::new(50 * MS, 1000);
@@ -379,7 +379,7 @@ fn udp_bulk_paced_and_at_full_speed() {
                 datagram_bulk::send(&near, &mut out, &mut sending, &watch).unwrap();
                 let end = Header { flags: Flags::END, ..header };
                 let line = Line { socket: &near, end: End::Client };
-                datagram_bulk::end(line, &mut message, end, &watch).unwrap();
+                datagram_bulk::end(line, end, &watch).unwrap();
             },
             || {
                 let line = Line { socket: &far, end: End::Server };
@@ -399,7 +399,7 @@ fn udp_bulk_from_the_server() {
         let (near, far) = datagram_pair(family);
         far.set_nonblocking(true).unwrap();
         let watch = Watch::silence(Wait::Block, WAIT_NS);
-        let (mut message, mut answer) = (vec![0; 1000], vec![0; 1000]);
+        let (message, mut answer) = (vec![0; 1000], vec![0; 1000]);
         let mut knock = vec![0; 1000];
         let mut back = ReceiveBatch::new(8, 1001);
         let mut counted = Counted::new(50 * MS, 1000);
@@ -425,7 +425,7 @@ fn udp_bulk_from_the_server() {
                 let done = datagram_bulk::send(&far, &mut out, &mut sending, &watch).unwrap();
                 assert!(done.sent.packets > 0);
                 let end = Header { flags: Flags::END, ..header };
-                datagram_bulk::end(line, &mut message, end, &watch).unwrap();
+                datagram_bulk::end(line, end, &watch).unwrap();
             },
         );
         assert!(counted.sequence.packets > 0);
@@ -468,7 +468,7 @@ fn searching_for_capacity() {
                     status = capacity::ask_status(line, &mut message, header, &watch).unwrap();
                 }
                 let end = Header { flags: Flags::END, ..header };
-                datagram_bulk::end(line, &mut message, end, &watch).unwrap();
+                datagram_bulk::end(line, end, &watch).unwrap();
             },
             || {
                 let line = Line { socket: &far, end: End::Server };

@@ -369,6 +369,7 @@ pub fn ask_status(
     watch: &Watch<'_>,
 ) -> Result<Status, Broken> {
     let request = Header { flags: Flags::STATUS, ..header };
+    let message = (message, datagram_bulk::QUESTION);
     datagram_bulk::until_answered(line, message, request, watch, |back, bytes| {
         Status::decode(bytes).filter(|_| *back == request)
     })

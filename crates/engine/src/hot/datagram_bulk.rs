@@ -23,11 +23,21 @@ use v6gap_sys::{clock, cpu};
 
 pub(crate) const RECEIVING: &str = "receiving datagrams";
 
-/// How often a message is repeated that has no answer.
-const TRIES_MAX: u32 = 6;
+/// How a message is repeated that has no answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Repeats {
+    /// Time until the first repetition, in ns; it doubles each time.
+    patience_ns: u64,
+    /// How often it is sent.
+    tries: u32,
+}
 
-/// Time until the first repetition, in ns; it doubles each time.
-const PATIENCE_NS: u64 = 100_000_000;
+/// For 6.3 s, of one whom the other end waits for.
+pub(super) const QUESTION: Repeats = Repeats { patience_ns: 100_000_000, tries: 6 };
+
+/// For 5.1 s, of the end message: whoever answers it listens for [`GRACE_NS`] more, so that it is
+/// said again within that while an answer that was lost can be given once more.
+const LAST: Repeats = Repeats { patience_ns: GRACE_NS / 3, tries: 9 };
 
 /// Time without any datagram after which nothing late is waited for any more, in ns.
 const GRACE_NS: u64 = 30_000_000;
@@ -154,16 +164,16 @@ const ANSWER_BYTES: usize = STATUS_BYTES;
 /// none comes.
 pub(super) fn until_answered<T>(
     line: Line<'_>,
-    message: &mut [u8],
+    (message, repeats): (&mut [u8], Repeats),
     header: Header,
     watch: &Watch<'_>,
     answers: impl Fn(&Header, &[u8]) -> Option<T>,
 ) -> Result<T, Broken> {
     let broken = Broken::at(header.arm, "waiting for the answer to a datagram");
     line.said(header).encode(message);
-    let (mut wait_ns, mut quiet) = (PATIENCE_NS, None);
+    let (mut wait_ns, mut quiet) = (repeats.patience_ns, None);
     let mut back = [0; ANSWER_BYTES];
-    for _ in 0..TRIES_MAX {
+    for _ in 0..repeats.tries {
         line.put(message, watch).map_err(&broken)?;
         let until_ns = clock::now_ns() + wait_ns;
         loop {
@@ -187,18 +197,17 @@ pub fn knock(
     header: Header,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
+    let message = (message, QUESTION);
     until_answered(line, message, header, watch, |back, _| (*back == header).then_some(()))
 }
 
 /// Says with the header of the last message that all was sent, and waits for the answer. That none
-/// comes is no error: the other end is told over the control connection too, and may be gone.
-pub fn end(
-    line: Line<'_>,
-    message: &mut [u8],
-    header: Header,
-    watch: &Watch<'_>,
-) -> Result<(), Broken> {
-    match knock(line, message, header, watch) {
+/// comes is no error: the other end is told over the control connection too, and may be gone. It is
+/// a header alone, so that repetitions are next to nothing beside the data.
+pub fn end(line: Line<'_>, header: Header, watch: &Watch<'_>) -> Result<(), Broken> {
+    let message = &mut header.alone()[..];
+    let answers = |back: &Header, _: &[u8]| (*back == header).then_some(());
+    match until_answered(line, (message, LAST), header, watch, answers) {
         Err(Broken { cause: Cause::Silent | Cause::Finished, .. }) => Ok(()),
         Err(Broken { cause: Cause::Io(error), .. })
             if ErrorClass::of(&error) == ErrorClass::Refused =>
@@ -524,4 +533,39 @@ fn look(
         }
     }
     look
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::workload::Wait;
+
+    /// The first repetition of an end comes before the other end leaves, and the second before it
+    /// leaves for having heard the first.
+    const _: () = assert!(2 * LAST.patience_ns < GRACE_NS);
+
+    #[test]
+    fn an_end_whose_answer_is_lost_is_said_again() {
+        let [near, far] =
+            [(); 2].map(|()| Datagram::bind((std::net::Ipv4Addr::LOCALHOST, 0).into()).unwrap());
+        near.connect(far.local().unwrap()).unwrap();
+        far.connect(near.local().unwrap()).unwrap();
+        let header =
+            Header { tag: [7; 8], sequence: 9, turn: 0, next: 0, arm: Arm::A, flags: Flags::END };
+        let heard = std::thread::spawn(move || {
+            let line = Line { socket: &far, end: End::Server };
+            let until_ns = clock::now_ns() + 10_000_000_000;
+            let mut back = [0; ANSWER_BYTES];
+            let mut hear = || line.message_before(until_ns, [7; 8], &mut back).unwrap().unwrap();
+            let (first, second) = (hear(), hear());
+            let answer = line.said(second.0).alone();
+            line.send(&answer).unwrap();
+            [first, second]
+        });
+        let watch = Watch::silence(Wait::Block, 10_000_000_000);
+        end(Line { socket: &near, end: End::Client }, header, &watch).unwrap();
+        let heard = heard.join().unwrap();
+        let is_end = |(said, bytes): &(Header, usize)| said.sequence == 9 && *bytes < 32;
+        assert!(heard.iter().all(is_end), "{heard:?}");
+    }
 }

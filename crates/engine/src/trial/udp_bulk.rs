@@ -178,7 +178,7 @@ impl Half<'_> {
         // The number wraps, as those of the datagrams do.
         let sequence = measured.sent().map_or(0, |sent| sent.packets) as u32;
         let last = Header { sequence, ..self.header(Flags::END) };
-        hot::end(self.line, &mut message, last, &self.watch).map_err(broken)?;
+        hot::end(self.line, last, &self.watch).map_err(broken)?;
         self.report(measured, before, missing)
     }
 
