@@ -27,7 +27,7 @@ enum Work {
 
 type Step = (&'static str, Work);
 
-/// Every step of the day's tier before the suites of links.
+/// Every step of the day's tier before the suites that have the processors to themselves.
 const DAY: [&[Step]; 2] = [
     &[
         ("setup", Work::Of(install)),
@@ -40,10 +40,16 @@ const DAY: [&[Step]; 2] = [
         ("tests", Work::Of(|_| suites::tests().into())),
         ("units", Work::Of(|_| suites::units().into())),
         ("targets", Work::Of(|_| check_targets(Tier::Day))),
-        ("simulated", Work::Suite(Tier::Day)),
-        ("notebooks", Work::Suite(Tier::Day)),
-        ("hostile", Work::Suite(Tier::Day)),
     ],
+];
+
+/// The browser, which waits for pages two fifths of the time, and behind it the suites that do
+/// nothing but reckon.
+const LAST: &[Step] = &[
+    ("browser", Work::Suite(Tier::Day)),
+    ("simulated", Work::Suite(Tier::Day)),
+    ("notebooks", Work::Suite(Tier::Day)),
+    ("hostile", Work::Suite(Tier::Day)),
 ];
 
 /// Steps of the night before the suites.
@@ -73,10 +79,9 @@ fn planned(step: &str) -> u64 {
 /// What everybody waits for. With `setup`, what is missing is installed first and a skipped step is
 /// a failure.
 pub fn test(setup: bool) -> Result<(), String> {
-    let beside = DAY.iter().flat_map(|steps| *steps).map(|(name, _)| *name);
-    let links = SUITES.iter().filter(|&suite| !beside.clone().any(|name| name == *suite));
-    let links: Vec<Step> = links.map(|name| (*name, Work::Suite(Tier::Day))).collect();
-    run(DAY.into_iter().chain(links.chunks(1)), setup, true)
+    let alone = SUITES.iter().filter(|&suite| !LAST.iter().any(|(name, _)| name == suite));
+    let alone: Vec<Step> = alone.map(|name| (*name, Work::Suite(Tier::Day))).collect();
+    run(DAY.into_iter().chain(alone.chunks(1)).chain([LAST]), setup, true)
 }
 
 /// What judges figures at length, goes on for hours or needs quiet: everything once. With `--setup`

@@ -21,7 +21,7 @@ const FULL: (&str, &str) = ("V6GAP_FULL", "1");
 pub const SUITES: [&str; 6] =
     ["simulated", "namespaces", "netns", "hostile", "browser", "notebooks"];
 
-/// Those of them that run by day behind the tests.
+/// Those of them that run by day behind what is beside them.
 const BEHIND: [&str; 3] = ["simulated", "notebooks", "hostile"];
 
 /// Folders of suites that have nothing for the day.
