@@ -110,11 +110,11 @@ fn instrument(q: &Question, nulls: &[NullResult]) -> Option<f64> {
     // Where blocks are too few to know their noise, nothing is known of it.
     let of_question = || nulls.iter().filter(own).filter(|n| n.seen_from.is_finite());
     let blocks: usize = of_question().map(|n| n.blocks).sum();
-    let sd = of_question().map(|n| n.sd).next()?;
     let scale = q.metric.scale();
     let sum: f64 = of_question().map(|n| n.blocks as f64 * scale.single(n.estimate)).sum();
-    let blocks = blocks as f64;
-    Some(libm::hypot(sum / blocks, sd / libm::sqrt(blocks)))
+    let squares: f64 = of_question().map(|n| n.blocks as f64 * n.sd * n.sd).sum();
+    let all = blocks as f64;
+    (blocks > 0).then(|| libm::hypot(sum / all, libm::sqrt(squares) / all))
 }
 
 /// At most, since a value is the mean of many times.

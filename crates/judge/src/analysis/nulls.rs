@@ -47,7 +47,7 @@ pub struct NullResult {
     pub margin: f64,
     /// Blocks behind it.
     pub blocks: usize,
-    /// Standard deviation of one block's effect, from both families.
+    /// Standard deviation of one block's effect, from both families; of shares from this one.
     pub sd: f64,
     /// What it says.
     pub told: NullTold,
@@ -94,7 +94,7 @@ pub(super) fn judge(plan: &Plan, blocks: &[Block<'_>]) -> Vec<NullResult> {
     results
 }
 
-/// The families of a metric in a cell: their means apart, their noise together.
+/// The families of a metric in a cell: their means apart, their noise together but for shares.
 fn judge_one(
     plan: &Plan,
     cell: &Cell,
@@ -112,22 +112,28 @@ fn judge_one(
         false => Vec::new(),
     };
     let few = all < effect::NULLS_MIN && compared.len() < effect::BLOCKS_MIN;
-    let noisy: Vec<&[f64]> = groups.iter().copied().chain([compared.as_slice()]).collect();
-    let spread = Spread::of(if few { &groups } else { &noisy });
-    // Of shares, blocks that saw nothing say little of what may come in bursts.
-    let empty = metric.scale() == Scale::Difference && spread.sd == 0.0;
-    let spread = if empty { Spread { freedom: 0, ..spread } } else { spread };
+    let is_share = metric.scale() == Scale::Difference;
+    let spread_of = |effects: &[f64]| {
+        // Of shares, a family that loses has a noise that the other one may not have.
+        let own = if is_share { alloc::vec![effects] } else { groups.clone() };
+        let more = Some(compared.as_slice()).filter(|_| !few);
+        let spread = Spread::of(&own.into_iter().chain(more).collect::<Vec<_>>());
+        // And blocks that saw nothing say little of what may come in bursts.
+        let empty = is_share && spread.sd == 0.0;
+        if empty { Spread { freedom: 0, ..spread } } else { spread }
+    };
     let alpha = ALPHA / groups.len().max(1) as f64;
     let margin = effect::margin(metric, plan.margin(metric));
     let scale = metric.scale();
-    let strict_of = |effects: &[f64]| spread.interval(summary::mean(effects), effects.len(), alpha);
+    let strict_of =
+        |effects: &[f64]| spread_of(effects).interval(summary::mean(effects), effects.len(), alpha);
     let is_far = |effects: &&[f64]| {
         !strict_of(effects).contains(0.0) && libm::fabs(summary::mean(effects)) > matters(margin)
     };
     let all_far = groups.len() > 1 && groups.iter().all(is_far);
     for (family, effects) in seen() {
         let (mean, n) = (summary::mean(effects), effects.len());
-        let strict = strict_of(effects);
+        let (spread, strict) = (spread_of(effects), strict_of(effects));
         let usual = spread.interval(mean, n, 2.0 * ALPHA_AGREES);
         let told = match few {
             true => NullTold::NotShown,
@@ -248,6 +254,29 @@ mod tests {
             assert!(empty.len() == 2 && empty.iter().all(is_open), "{empty:?}");
         }
         assert!(passed >= 11, "{passed}");
+    }
+
+    /// The noise of a family that loses is not halved by one that does not.
+    #[test]
+    fn a_family_that_loses_has_its_own_noise() {
+        let mut lines = run(&plan(PerArm::FAMILIES, 1), 8, &EVEN);
+        let mut lost = [0.004, 0.001, 0.003, 0.0045].into_iter();
+        for line in &mut lines {
+            if let Line::Trial(trial) = line
+                && trial.kind == BlockKind::Null(Family::V4)
+                && trial.arm == Arm::B
+                && let Some(value) = trial.values.get_mut(&Metric::Loss)
+            {
+                *value += lost.next().unwrap();
+            }
+        }
+        let found = analyse(&lines).unwrap();
+        let of = |family| {
+            let own = |n: &&NullResult| n.metric == Metric::Loss && n.family == family;
+            found.nulls.iter().find(own).unwrap()
+        };
+        assert_eq!(of(Family::V4).told, NullTold::NotShown, "{:?}", of(Family::V4));
+        assert!(of(Family::V4).within.is_finite() && of(Family::V6).saw_nothing());
     }
 
     /// Opposite biases of a third of the margin do not cancel: they are found in nine of ten runs.
