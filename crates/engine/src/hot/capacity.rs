@@ -370,9 +370,8 @@ pub fn ask_status(
 ) -> Result<Status, Broken> {
     let request = Header { flags: Flags::STATUS, ..header };
     let message = (message, datagram_bulk::QUESTION);
-    datagram_bulk::until_answered(line, message, request, watch, |back, bytes| {
-        Status::decode(bytes).filter(|_| *back == request)
-    })
+    let answers = |back: &Header, bytes: &[u8]| Status::decode(bytes).filter(|_| *back == request);
+    datagram_bulk::until_answered(line, message, request, watch, answers).map(|(told, _)| told)
 }
 
 #[cfg(test)]
