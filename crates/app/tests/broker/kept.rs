@@ -2,7 +2,8 @@
 //! nodes, with every part killed and put to sleep. What the archive of the hub, its Parquet and a
 //! database hold is compared with what the host that measured has itself.
 
-use super::programs::{Running, free, until};
+use super::ports::free;
+use super::programs::{Running, until};
 use super::server::{self, Server};
 use super::support::Sandbox;
 use super::{MESH, PLAN, agent, go_on, start};

@@ -7,6 +7,8 @@
 //! `SKIPPED`.
 
 mod kept;
+#[path = "../common/ports.rs"]
+mod ports;
 #[allow(dead_code, reason = "the suite of namespaces uses the rest")]
 mod programs;
 #[path = "../postgres/server.rs"]
@@ -16,7 +18,8 @@ mod server;
 #[expect(dead_code, reason = "the other suite uses the rest")]
 mod support;
 
-use programs::{Running, free, until};
+use ports::free;
+use programs::{Running, until};
 use serde_json::Value;
 use server::Server;
 use std::io::{Read, Write};

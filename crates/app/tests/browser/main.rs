@@ -11,6 +11,8 @@ mod links;
 mod many_runs;
 mod pages;
 mod paths;
+#[path = "../common/ports.rs"]
+mod ports;
 mod replay;
 mod simulated;
 mod visits;

@@ -2,9 +2,8 @@
 //! loopback. Needs no lab.
 
 use super::figures::SHOWN;
-use super::{Beside, Chromium, OURS, Scene, of, shown};
+use super::{Beside, Chromium, OURS, Scene, of, ports, shown};
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 use std::path::Path;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nfine\n";
@@ -34,10 +33,8 @@ pub fn steps(home: &Path, browser: Chromium) -> Chromium {
 
 /// Answers on one port of both families, as long as the tests run.
 fn service() -> u16 {
-    let four = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let port = four.local_addr().unwrap().port();
-    let six = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).unwrap();
-    for listener in [four, six] {
+    let (port, listeners) = ports::listening();
+    for listener in listeners {
         std::thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 // Who only looks for the way there asks for nothing.

@@ -1,8 +1,8 @@
 //! A server with limits says what they are, and is measured within them.
 
+use crate::ports::free;
 use crate::support::Sandbox;
 use std::io::{BufRead, BufReader};
-use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket};
 use std::process::Child;
 
 /// A server on loopback, ended with the test.
@@ -15,7 +15,7 @@ struct Server {
 
 impl Server {
     fn start(sandbox: &Sandbox, options: &str) -> Server {
-        let port = free_port();
+        let port = free();
         let line = format!("serve -p {port} --listen 127.0.0.1 --listen ::1 {options}");
         let mut child = sandbox.start_with(&line, &[]);
         let mut said = BufReader::new(child.stdout.take().unwrap());
@@ -35,20 +35,6 @@ impl Drop for Server {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
-}
-
-/// A port that is free in both families and transports.
-fn free_port() -> u16 {
-    let free = || {
-        let four = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = four.local_addr().unwrap().port();
-        let six = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).ok()?;
-        let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok()?;
-        let udp_six = UdpSocket::bind((Ipv6Addr::LOCALHOST, port)).ok()?;
-        drop((four, six, udp, udp_six));
-        Some(port)
-    };
-    std::iter::repeat_with(free).take(100).flatten().next().unwrap()
 }
 
 const STRICT: &str = "50 Mbit/s, 200 MB, 30 s a task; 5 min a session, 1 of an address; no marks \

@@ -1,8 +1,9 @@
 //! The log of a server: nobody who reads it slowly, or not at all, holds up the server.
 
+use crate::ports::free;
 use crate::support::Sandbox;
 use std::io::Write;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -11,12 +12,6 @@ use std::time::{Duration, Instant};
 use v6gap_core::family::PerFamily;
 use v6gap_core::record::Host;
 use v6gap_engine::control::{ClientOptions, Connection, Key};
-
-/// A port of loopback that was free a moment ago.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    listener.local_addr().unwrap().port()
-}
 
 /// A stream that takes nothing more, and its other end that nobody reads.
 fn stuck() -> (UnixStream, UnixStream) {
@@ -49,7 +44,7 @@ impl Drop for Ending {
 #[test]
 fn a_server_whose_output_nobody_reads_serves_and_ends() {
     let sandbox = Sandbox::new();
-    let port = free_port();
+    let port = free();
     let (output, _unread) = stuck();
     let server = Command::new(env!("CARGO_BIN_EXE_v6gap"))
         .args(["serve", "--listen", "127.0.0.1", "-p", &port.to_string()])

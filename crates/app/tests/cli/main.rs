@@ -13,6 +13,8 @@ mod log;
 mod metrics;
 mod papers;
 mod plans;
+#[path = "../common/ports.rs"]
+mod ports;
 mod predict;
 mod probe;
 mod schemas;

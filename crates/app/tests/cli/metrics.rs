@@ -1,8 +1,9 @@
 //! What is scraped of a watch that goes on: it is there when it is said where, and a visit is in it
 //! when it is said that there was one.
 
+use crate::ports::free;
 use crate::support::Sandbox;
-use crate::web_errors::{Server, free};
+use crate::web_errors::Server;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdout};

@@ -1,10 +1,10 @@
 //! Hosts that do not run this program: visits over both families to a service on loopback.
 
+use super::ports;
 use super::schemas::fits;
 use super::support::Sandbox;
 use serde_json::Value;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -17,11 +17,9 @@ struct Service {
 impl Service {
     /// Answers with what `answer` makes of the number of the visit, from 1 on.
     fn start(answer: fn(u32) -> &'static str) -> Service {
-        let four = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = four.local_addr().unwrap().port();
-        let six = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).unwrap();
+        let (port, listeners) = ports::listening();
         let visits = Arc::new(AtomicU32::new(0));
-        for listener in [four, six] {
+        for listener in listeners {
             let visits = visits.clone();
             std::thread::spawn(move || {
                 for stream in listener.incoming() {

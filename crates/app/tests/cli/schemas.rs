@@ -1,9 +1,10 @@
 //! What `--json` writes of everything but runs, by the published schemas (docs/schema), which
 //! refuse what they do not name.
 
+use crate::ports::free;
 use crate::support::Sandbox;
 use crate::watch_changes::{begin_ns, write_changed};
-use crate::web_errors::{Server, free};
+use crate::web_errors::Server;
 use serde_json::Value;
 
 /// Fails unless a document fits the schema of that name, as the program has it.

@@ -1,5 +1,6 @@
 //! What goes wrong says so, in the promised form, on standard error, with the promised code.
 
+use crate::ports;
 use crate::support::Sandbox;
 
 #[test]
@@ -127,11 +128,8 @@ fn a_key_file_must_hold_a_key() {
 /// A server of another time: it greets as v6gap does and speaks versions that nobody knows here.
 fn old_peer() -> u16 {
     use std::io::{Read, Write};
-    use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
-    let v6 = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
-    let port = v6.local_addr().unwrap().port();
-    let v4 = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
-    for listener in [v4, v6] {
+    let (port, listeners) = ports::listening();
+    for listener in listeners {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();

@@ -1,9 +1,9 @@
 //! One measurement at a time on a host: who measures is named and waited for, both ends of a
 //! measurement share their host, and of many random starts never two measure at once.
 
+use crate::ports::free;
 use crate::support::{Ran, Sandbox};
 use std::io::{BufRead, BufReader, Read};
-use std::net::{Ipv4Addr, TcpListener};
 use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -53,9 +53,7 @@ fn measuring(sandbox: &Sandbox, host: &str) -> Killed {
 
 /// A server on that host, and how clients name it.
 fn serving(sandbox: &Sandbox, host: &str) -> (Killed, String) {
-    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let port = free.local_addr().unwrap().port();
-    drop(free);
+    let port = free();
     let listen = format!("serve --listen 127.0.0.1 --listen ::1 -p {port}");
     let mut child = start(sandbox, host, &listen);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

@@ -1,9 +1,10 @@
 //! A watch as a person or a service manager meets it: its words and ends, and on loopback that it
 //! loses nothing and makes no visit twice, also when it is killed.
 
+use crate::ports::free;
 use crate::schemas::fits;
 use crate::support::Sandbox;
-use crate::web_errors::{Server, free};
+use crate::web_errors::Server;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Lines};

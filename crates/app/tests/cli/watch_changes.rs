@@ -6,10 +6,10 @@ mod made;
 
 pub use made::QUARTER_NS;
 
+use crate::ports::free;
 use crate::schemas::fits;
 use crate::support::Sandbox;
 use crate::watch::{Watching, description, json, logged};
-use crate::web_errors::free;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;

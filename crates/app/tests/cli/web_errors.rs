@@ -2,11 +2,12 @@
 //! provoked for real on loopback. Those that need another network are in the `netns` suite:
 //! E101, E301 and E401.
 
+use crate::ports::{self, free};
 use crate::support::{Ran, Sandbox};
 use crate::web::Web;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::Child;
 
 /// What a page is told when it asks for that: at once, or in the events of the run.
@@ -55,19 +56,11 @@ fn run_here(port: u16) -> String {
 
 /// Listeners of both families on one port, each doing `answer` with whoever comes.
 fn listening(answer: fn(TcpStream)) -> u16 {
-    let v6 = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
-    let port = v6.local_addr().unwrap().port();
-    let v4 = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
-    for listener in [v4, v6] {
+    let (port, listeners) = ports::listening();
+    for listener in listeners {
         std::thread::spawn(move || listener.incoming().for_each(|s| answer(s.unwrap())));
     }
     port
-}
-
-/// A port on which nothing listens.
-pub fn free() -> u16 {
-    let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 /// A server that ends with the test.
@@ -136,21 +129,15 @@ fn silence_is_told_as_in_the_terminal() {
 
 /// A port on which both families are silent, and what keeps it so.
 fn silent() -> (u16, Vec<socket2::Socket>) {
-    use socket2::{Domain, SockAddr, Socket, Type};
+    use socket2::{Socket, Type};
+    let (port, listeners) = ports::listening();
     let mut kept = Vec::new();
-    let mut port = 0;
-    for (domain, address) in [
-        (Domain::IPV6, std::net::IpAddr::from(Ipv6Addr::LOCALHOST)),
-        (Domain::IPV4, Ipv4Addr::LOCALHOST.into()),
-    ] {
-        let listener = Socket::new(domain, Type::STREAM, None).unwrap();
-        listener.bind(&SockAddr::from(std::net::SocketAddr::new(address, port))).unwrap();
+    for listener in listeners.map(Socket::from) {
         listener.listen(0).unwrap();
         let there = listener.local_addr().unwrap();
-        port = there.as_socket().unwrap().port();
         kept.push(listener);
         for _ in 0..4 {
-            let waiting = Socket::new(domain, Type::STREAM, None).unwrap();
+            let waiting = Socket::new(there.domain(), Type::STREAM, None).unwrap();
             waiting.set_nonblocking(true).unwrap();
             let _ = waiting.connect(&there);
             kept.push(waiting);

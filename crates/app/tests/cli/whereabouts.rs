@@ -1,7 +1,8 @@
 //! One address of a server is enough: it is asked for the other, and what came of that is said.
 
+use crate::ports::free;
 use crate::support::Sandbox;
-use crate::web_errors::{Server, free};
+use crate::web_errors::Server;
 
 /// What was printed, as one line.
 fn on_one_line(text: &str) -> String {

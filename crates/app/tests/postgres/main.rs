@@ -7,6 +7,8 @@
 //! they are installed. Without them it says `SKIPPED`.
 
 mod asked;
+#[path = "../common/ports.rs"]
+mod ports;
 mod server;
 #[path = "../cli/support.rs"]
 mod support;

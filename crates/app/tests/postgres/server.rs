@@ -1,8 +1,8 @@
 //! A server of PostgreSQL in a folder of a test, started as an ordinary user and ended with the
 //! suite.
 
+use crate::ports::free;
 use serde_json::Value;
-use std::net::{Ipv6Addr, TcpListener};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -57,9 +57,7 @@ impl Server {
         authority(&folder, "authority");
         certificate(&folder);
         std::fs::write(folder.join("password"), PASSWORD).unwrap();
-        let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
-        drop(listener);
+        let port = free();
         let server = Server { programs, folder, port };
         let at = server.folder.display().to_string();
         server.does(

@@ -9,12 +9,15 @@
 
 mod hub;
 mod many;
+#[path = "../common/ports.rs"]
+mod ports;
 mod programs;
 #[path = "../cli/support.rs"]
 #[expect(dead_code, reason = "the other suite uses the rest")]
 mod support;
 
-use programs::{Programs, Running, free, get, until};
+use ports::free;
+use programs::{Programs, Running, get, until};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};

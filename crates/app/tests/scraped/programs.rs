@@ -3,7 +3,7 @@
 #[path = "../common/waiting.rs"]
 mod waiting;
 
-pub use waiting::{free, until};
+pub use waiting::until;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

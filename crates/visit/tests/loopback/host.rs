@@ -120,10 +120,19 @@ async fn listen(manners: Manners, asked: Asked, at: [IpAddr; 2], port: u16) -> u
         config
     };
     let acceptor = TlsAcceptor::from(Arc::new(config(manners.alpn())));
-    let four = TcpListener::bind((at[0], port)).await.unwrap();
-    let port = four.local_addr().unwrap().port();
-    let six = TcpListener::bind((at[1], port)).await.unwrap();
-    for listener in [four, six] {
+    let quic =
+        quinn::crypto::rustls::QuicServerConfig::try_from(config(vec![b"h3".to_vec()])).unwrap();
+    let quic = quinn::ServerConfig::with_crypto(Arc::new(quic));
+    // A port that the system chose in one family may be taken in the other, or over UDP.
+    let mut tried = 0;
+    let (port, listeners, endpoints) = loop {
+        match bind(at, port, &quic).await {
+            Ok(bound) => break bound,
+            Err(_) if port == 0 && tried < 100 => tried += 1,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    for listener in listeners {
         let (acceptor, manners, asked) = (acceptor.clone(), manners.clone(), asked.clone());
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -131,11 +140,7 @@ async fn listen(manners: Manners, asked: Asked, at: [IpAddr; 2], port: u16) -> u
             }
         });
     }
-    let quic =
-        quinn::crypto::rustls::QuicServerConfig::try_from(config(vec![b"h3".to_vec()])).unwrap();
-    let quic = quinn::ServerConfig::with_crypto(Arc::new(quic));
-    for address in at.map(|ip| SocketAddr::new(ip, port)) {
-        let endpoint = quinn::Endpoint::server(quic.clone(), address).unwrap();
+    for endpoint in endpoints {
         let (manners, asked) = (manners.clone(), asked.clone());
         tokio::spawn(async move {
             while let Some(incoming) = endpoint.accept().await {
@@ -144,6 +149,19 @@ async fn listen(manners: Manners, asked: Asked, at: [IpAddr; 2], port: u16) -> u
         });
     }
     port
+}
+
+/// One port in both families and transports, which is the system's choice where `port` is 0.
+async fn bind(
+    at: [IpAddr; 2],
+    port: u16,
+    quic: &quinn::ServerConfig,
+) -> std::io::Result<(u16, [TcpListener; 2], [quinn::Endpoint; 2])> {
+    let four = TcpListener::bind((at[0], port)).await?;
+    let port = four.local_addr()?.port();
+    let six = TcpListener::bind((at[1], port)).await?;
+    let endpoint = |ip| quinn::Endpoint::server(quic.clone(), SocketAddr::new(ip, port));
+    Ok((port, [four, six], [endpoint(at[0])?, endpoint(at[1])?]))
 }
 
 async fn serve(
