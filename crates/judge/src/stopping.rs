@@ -6,8 +6,9 @@ mod failing;
 use crate::analysis::effect::{self, Combined};
 use crate::analysis::joint::{self, Decided, Evidence};
 use crate::analysis::verdict::Ruling;
-use crate::analysis::{Qualifier, Verdict, rounds, words};
+use crate::analysis::{Qualifier, Verdict, conditions, rounds, words};
 use crate::{allotment, gate, planning};
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use allotment::Known;
@@ -49,6 +50,8 @@ pub struct Interim {
     cells: Vec<Cell>,
     /// Null blocks of each cell before the first comparison, and what they took in all, in ns.
     nulls: Vec<(u32, u64)>,
+    /// Blocks of each cell in which families were compared for nothing.
+    discarded: Vec<BTreeSet<u32>>,
     /// Most blocks of a cell in a round.
     blocks_max: u32,
     failing: Failing,
@@ -79,9 +82,10 @@ impl Interim {
             }
         }
         let cells = plan.cells.clone();
+        let discarded = alloc::vec![BTreeSet::new(); cells.len()];
         let (nulls, blocks_max) = (alloc::vec![(0, 0); cells.len()], plan.design.blocks_max);
         let failing = Failing::new(plan.design.arms);
-        Interim { stop: plan.design.stop, questions, cells, nulls, blocks_max, failing }
+        Interim { stop: plan.design.stop, questions, cells, nulls, discarded, blocks_max, failing }
     }
 }
 
@@ -130,6 +134,13 @@ impl Judge for Interim {
                     question.events.b = effect::add(question.events.b, counted(b));
                 }
             }
+        }
+    }
+
+    fn discarded(&mut self, trial: &TrialRecord) {
+        let cell = self.cells.iter().position(|cell| cell.id == trial.cell);
+        if let Some(cell) = cell.filter(|_| trial.kind == BlockKind::Compare) {
+            self.discarded[cell].insert(trial.block);
         }
     }
 
@@ -229,10 +240,16 @@ impl Interim {
     fn settled(&self) -> Vec<bool> {
         let settled = |(question, decided): (&Running, Decided)| {
             let combined = decided.combined.as_ref().zip(decided.ruling.as_ref());
-            question.given_up
-                || combined.is_some_and(|(combined, ruling)| question.is_settled(combined, ruling))
+            let is_settled = |(combined, ruling)| question.is_settled(combined, ruling);
+            question.given_up || (self.is_whole(question) && combined.is_some_and(is_settled))
         };
         self.questions.iter().zip(self.decided()).map(settled).collect()
+    }
+
+    /// Whether so few blocks of a question were discarded that it may have an answer.
+    fn is_whole(&self, question: &Running) -> bool {
+        let lost = self.discarded[question.cell].len();
+        !conditions::too_many(lost, lost + question.effects.len())
     }
 
     /// Whether two questions are decided together.
@@ -465,6 +482,31 @@ mod tests {
             question.effects.truncate(effect::BLOCKS_MIN - 1);
         }
         assert!(!few.complete(8, SECOND, SECOND));
+    }
+
+    /// A clear answer of six rounds is none with two more that were discarded: of ten they are few.
+    #[test]
+    fn a_run_goes_on_while_what_was_discarded_would_withhold_its_answer() {
+        let discarded = |mut progress: Interim, blocks: &[u32]| {
+            for &block in blocks {
+                let at =
+                    |kind| TrialRecord { block, ..trial(&progress.cells[0], Arm::A, kind, 1.0) };
+                let (null, compare) = (at(BlockKind::Null(Family::V4)), at(BlockKind::Compare));
+                progress.discarded(&null);
+                progress.discarded(&compare);
+            }
+            progress
+        };
+        let clear = |rounds| progress(&plan(ADAPTIVE), rounds, 1.2, 0.002);
+        let complete = |progress: &Interim| progress.complete(8, SECOND, SECOND);
+        let open = discarded(clear(6), &[7, 9]);
+        assert!(!complete(&open));
+        assert!(!open.resting(8).contains(&0));
+        assert!(complete(&discarded(clear(6), &[7, 7])), "however often a block was tried");
+        assert!(complete(&discarded(clear(8), &[7, 9])));
+        let mut gone = discarded(clear(6), &[7, 9]);
+        gone.give_up(0);
+        assert!(complete(&gone), "what is not measured any more");
     }
 
     /// That bursts may have been missed is said, and takes no hours.

@@ -360,8 +360,9 @@ impl<'p, E: Trouble> Machine<'p, E> {
         if known && (valid || !again || self.position.attempt > ATTEMPTS_AGAIN) {
             self.position.next_block();
         }
-        if valid {
-            self.judge.add(a, b);
+        match valid {
+            true => self.judge.add(a, b),
+            false => self.judge.discarded(a),
         }
     }
 

@@ -88,7 +88,7 @@ pub(super) fn nothing_left(
 }
 
 /// Whether too much is missing, discarded or failed.
-pub(super) fn too_many(missing: usize, all: usize) -> bool {
+pub(crate) fn too_many(missing: usize, all: usize) -> bool {
     missing as f64 > MISSING_MAX * all as f64
 }
 

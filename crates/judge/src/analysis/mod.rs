@@ -12,7 +12,7 @@ mod checks;
 pub mod claims;
 mod collect;
 pub mod compare;
-mod conditions;
+pub(crate) mod conditions;
 pub mod costmodel;
 pub(crate) mod counted;
 mod diagnostics;
