@@ -125,15 +125,16 @@ fn judge_one(
     let alpha = ALPHA / groups.len().max(1) as f64;
     let margin = effect::margin(metric, plan.margin(metric));
     let scale = metric.scale();
-    let strict_of =
-        |effects: &[f64]| spread_of(effects).interval(summary::mean(effects), effects.len(), alpha);
-    let is_far = |effects: &&[f64]| {
-        !strict_of(effects).contains(0.0) && libm::fabs(summary::mean(effects)) > matters(margin)
+    let of_family = |(family, effects): &(Family, Vec<f64>)| {
+        let (mean, n, spread) = (summary::mean(effects), effects.len(), spread_of(effects));
+        (*family, mean, n, spread, spread.interval(mean, n, alpha))
     };
-    let all_far = groups.len() > 1 && groups.iter().all(is_far);
-    for (family, effects) in seen() {
-        let (mean, n) = (summary::mean(effects), effects.len());
-        let (spread, strict) = (spread_of(effects), strict_of(effects));
+    let found: Vec<_> = seen().map(of_family).collect();
+    let is_far = |&(_, mean, _, _, strict): &(Family, f64, usize, Spread, Interval)| {
+        !strict.contains(0.0) && libm::fabs(mean) > matters(margin)
+    };
+    let all_far = found.len() > 1 && found.iter().all(is_far);
+    for (family, mean, n, spread, strict) in found {
         let usual = spread.interval(mean, n, 2.0 * ALPHA_AGREES);
         let told = match few {
             true => NullTold::NotShown,
@@ -142,7 +143,7 @@ fn judge_one(
         results.push(NullResult {
             cell: cell.id.clone(),
             metric,
-            family: *family,
+            family,
             estimate: scale.shown(mean),
             range: Range { low: scale.shown(strict.low), high: scale.shown(strict.high) },
             within: scale.shown(usual.high.max(-usual.low)),
