@@ -13,6 +13,7 @@ pub use of_via::results;
 
 use crate::output;
 use serde_json::json;
+use std::borrow::Cow;
 use std::process::ExitCode;
 use v6gap_core::family::Family;
 use v6gap_report::text::Style;
@@ -168,8 +169,9 @@ impl Failure {
         let likely = said.likely.iter().map(|text| format!("Likely: {text}"));
         let verbatim = Some(said.verbatim.clone()).filter(|text| !text.is_empty());
         let why: Vec<String> = said.seen.iter().cloned().chain(verbatim).chain(likely).collect();
-        let commands = said.commands.iter();
-        let tries: Vec<_> = commands.map(|(run, does)| json!({"run": run, "does": does})).collect();
+        let commands = self.commands();
+        let tries: Vec<_> =
+            commands.iter().map(|(run, does)| json!({"run": run, "does": does})).collect();
         let mut told = json!({
             "code": self.code,
             "title": said.what,
@@ -183,9 +185,21 @@ impl Failure {
         told
     }
 
+    /// What to try; what the code means if nothing else is said, nor shown in its place.
+    fn commands(&self) -> Cow<'_, [(String, String)]> {
+        let said = &self.said;
+        match self.code.filter(|_| said.commands.is_empty() && said.verbatim.is_empty()) {
+            Some(code) => {
+                Cow::Owned(vec![(format!("v6gap explain {code}"), "says more of it".to_owned())])
+            }
+            None => Cow::Borrowed(&self.said.commands),
+        }
+    }
+
     /// The commands below each other, their purposes aligned.
     fn tries(&self) -> String {
-        let explained = self.said.commands.iter().filter(|c| !c.1.is_empty());
+        let commands = self.commands();
+        let explained = commands.iter().filter(|c| !c.1.is_empty());
         let pad = output::column(explained.map(|(command, _)| command.as_str()));
         let line = |(i, (command, purpose)): (usize, &(String, String))| {
             let lead = if i == 0 { "  Try:    " } else { "          " };
@@ -194,7 +208,7 @@ impl Failure {
                 purpose => format!("{lead}{command:pad$}   {purpose}\n"),
             }
         };
-        self.said.commands.iter().enumerate().map(line).collect()
+        commands.iter().enumerate().map(line).collect()
     }
 }
 

@@ -269,3 +269,19 @@ fn weak(what: String) -> Failure {
 fn note(text: &str) {
     output::to_stderr(&output::wrap(&format!("warning: {text}."), 80, "  "));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Root may read every file, so that no other test meets the second one there.
+    #[test]
+    fn a_key_that_may_not_be_read_is_another_error_than_one_that_is_not_there() {
+        let of = |kind: ErrorKind| {
+            let failure = unread(Path::new("lab.key"), &kind.into());
+            (failure.code, failure.outcome)
+        };
+        assert_eq!(of(ErrorKind::NotFound), (Some("E507"), Outcome::Usage));
+        assert_eq!(of(ErrorKind::PermissionDenied), (Some("E508"), Outcome::Permission));
+    }
+}

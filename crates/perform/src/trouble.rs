@@ -166,8 +166,6 @@ pub enum CaptureTrouble {
     NotPermitted {
         /// Name of the interface.
         interface: String,
-        /// Name of the far end.
-        target: String,
     },
     /// A node is named, and there is no lab.
     #[error("{0}: only labs have nodes to capture at")]

@@ -80,7 +80,7 @@ impl Prepared {
         let filter = filter(measuring)?;
         let nodes = match measuring.lab {
             Some(lab) => at_nodes(measuring, lab, capture, &filter)?,
-            None => vec![(HERE.to_owned(), here(measuring, capture, &filter)?)],
+            None => vec![(HERE.to_owned(), here(capture, &filter)?)],
         };
         let wanted = capture.to.clone();
         if let Some(path) = wanted.as_deref().filter(|path| is_file(path)) {
@@ -228,11 +228,7 @@ fn source(there: SocketAddr, local: &PerFamily<Option<SocketAddr>>) -> Result<Ip
 }
 
 /// The interfaces that the measured addresses of this host are on.
-fn here(
-    measuring: &Measuring<'_>,
-    capture: &Capture,
-    filter: &Filter,
-) -> Result<Vec<Tap>, Trouble> {
+fn here(capture: &Capture, filter: &Filter) -> Result<Vec<Tap>, Trouble> {
     if let Some(node) = capture.nodes.first() {
         return Err(CaptureTrouble::NoLab(node.clone()).into());
     }
@@ -241,7 +237,7 @@ fn here(
     for (own, _) in pairs {
         interfaces.push(interface::with_address(*own)?);
     }
-    open(interfaces, filter, capture, &measuring.target.name)
+    open(interfaces, filter, capture)
 }
 
 /// All interfaces of the nodes that were named.
@@ -272,7 +268,7 @@ fn at_nodes(
         // A thread of its own, which goes to the node and stays there.
         let work = || {
             lab.go_to(&node).map_err(Trouble::System)?;
-            open(interface::up()?, filter, capture, &measuring.target.name)
+            open(interface::up()?, filter, capture)
         };
         let no_thread = |e| Trouble::System(format!("cannot start a thread: {e}"));
         let taps = thread::aside(work).map_err(no_thread)??;
@@ -286,21 +282,18 @@ fn node_names<'a>(measuring: &'a Measuring<'_>) -> Vec<&'a str> {
     world.map(|world| world.nodes.iter().map(|n| n.name.as_str()).collect()).unwrap_or_default()
 }
 
-/// Listens along at each interface once; `target` is the far end.
+/// Listens along at each interface once.
 fn open(
     mut interfaces: Vec<String>,
     filter: &Filter,
     capture: &Capture,
-    target: &str,
 ) -> Result<Vec<Tap>, Trouble> {
     interfaces.sort();
     interfaces.dedup();
     let open = |interface: String| {
         let tap = Tap::open(&interface, filter, capture.snap_bytes, RING_BYTES);
         tap.map_err(|why| match why {
-            Refused::NotPermitted => {
-                CaptureTrouble::NotPermitted { interface, target: target.to_owned() }.into()
-            }
+            Refused::NotPermitted => CaptureTrouble::NotPermitted { interface }.into(),
             Refused::Unavailable(missing) => missing.into(),
             Refused::Failed(error) => {
                 Trouble::System(format!("cannot capture at {interface}: {error}"))

@@ -42,7 +42,15 @@ pub struct FleetArgs {
 #[derive(Debug, Clone, Subcommand)]
 pub enum FleetCommand {
     /// Make a hub, run it, invite agents
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  v6gap fleet hub init /srv/v6gap --nodes hub1         once
+  v6gap fleet hub run /srv/v6gap                       and this, for good
+  v6gap fleet hub invite rome/lab-a --hub /srv/v6gap -o lab-a.creds
+  v6gap fleet hub revoke rome/lab-a --hub /srv/v6gap   when it shall take part no more"
+    )]
     Hub(HubCommand),
     /// Have this host take part
     Agent(FleetAgentArgs),

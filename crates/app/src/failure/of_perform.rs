@@ -137,9 +137,7 @@ impl From<CaptureTrouble> for Failure {
         let said = trouble.to_string();
         match trouble {
             CaptureTrouble::Exists(_) => Failure::usage(said),
-            CaptureTrouble::NotPermitted { interface, target } => {
-                Failure::capture(&interface, &target)
-            }
+            CaptureTrouble::NotPermitted { interface } => Failure::capture(&interface),
             CaptureTrouble::NoLab(_) => Failure::usage(format!("--capture-at {said}"))
                 .run("v6gap demo --capture", "captures in a lab"),
             CaptureTrouble::NoNode { .. } => Failure::usage(format!("--capture-at {said}")),

@@ -98,12 +98,12 @@ impl Failure {
     }
 
     /// This process may not listen along at `interface`.
-    pub fn capture(interface: &str, target: &str) -> Self {
+    pub fn capture(interface: &str) -> Self {
         let what = format!("capturing at {interface} is not permitted");
         Failure::new("E302", Outcome::Permission, what)
             .seen("Nothing was sent. Measuring without --capture needs no privileges.")
             .likely("this process lacks the capability CAP_NET_RAW.")
-            .run(format!("sudo v6gap run {target} --capture"), "")
+            .run("sudo v6gap … --capture", "")
             .run("sudo setcap cap_net_raw+ep \"$(command -v v6gap)\"", "once, for everybody")
             .run("v6gap demo --capture", "captures in a lab, without privileges")
     }

@@ -219,3 +219,12 @@ fn what_is_to_be_typed_reaches_the_server_as_this_did() {
     assert!(silent.contains("v6gap serve -p 5000 "), "{silent}");
     assert_eq!(reached("", no_address()), text(&no_address()));
 }
+
+#[test]
+fn who_is_told_nothing_to_try_is_told_where_there_is_more() {
+    let failure = Failure::new("E514", Outcome::Usage, "/dev/zero is no file");
+    assert!(text(&failure).contains("\n  Try:    v6gap explain E514   says more of it\n"));
+    assert_eq!(failure.json()["try"][0]["run"], "v6gap explain E514");
+    let other = failure.run("v6gap list", "");
+    assert!(!text(&other).contains("explain"));
+}
