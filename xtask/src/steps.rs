@@ -43,8 +43,8 @@ const DAY: [&[Step]; 2] = [
     ],
 ];
 
-/// The browser, which waits for pages two fifths of the time, and behind it the suites that do
-/// nothing but reckon.
+/// The browser, which waits for pages two fifths of the time, and behind it the suites in which
+/// nothing judges how long it took.
 const LAST: &[Step] = &[
     ("browser", Work::Suite(Tier::Day)),
     ("simulated", Work::Suite(Tier::Day)),
