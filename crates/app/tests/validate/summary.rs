@@ -4,9 +4,10 @@ use crate::results::Results;
 use crate::{between, demos, idle_figures, known, speed, trouble};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Better, Metric};
 use v6gap_judge::analysis::{Analysis, Question, Verdict};
-use v6gap_stats::loss;
+use v6gap_stats::{loss, summary};
 
 /// One answered question of a run with a known truth.
 struct Judged {
@@ -130,28 +131,21 @@ pub(crate) fn write(results: &Results) -> Result<String, String> {
     Ok(text)
 }
 
-/// Base of the round trips of a session: (IPv4 in s, mean logarithm of IPv6 to IPv4), by session
-/// and cell.
-type Bases = BTreeMap<(String, String), (f64, f64)>;
+/// How much longer round trips over IPv6 are where no difference was added: the mean logarithm of
+/// their ratio, by session and cell.
+type Bases = BTreeMap<(String, String), f64>;
 
 /// From all references of each session, each with the same weight.
 fn bases(results: &Results, lines: &[Value]) -> Result<Bases, String> {
-    let mut seen: BTreeMap<(String, String), Vec<(f64, f64)>> = BTreeMap::new();
+    let mut seen: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
     for done in lines.iter().filter(|done| done["row"] == "reference") {
         for q in results.analysed(done)?.questions {
-            if let (Some(v4), Some(effect)) = (q.values.a, &q.effect) {
-                let session = done["session"].as_str().unwrap_or_default().to_owned();
-                let of = seen.entry((session, q.cell)).or_default();
-                of.push((v4, effect.estimate.ln_1p()));
-            }
+            let Some(effect) = &q.effect else { continue };
+            let session = done["session"].as_str().unwrap_or_default().to_owned();
+            seen.entry((session, q.cell)).or_default().push(effect.estimate.ln_1p());
         }
     }
-    let mean = |values: Vec<(f64, f64)>| {
-        let n = values.len() as f64;
-        let (base, ratio) = values.iter().fold((0.0, 0.0), |sum, v| (sum.0 + v.0, sum.1 + v.1));
-        (base / n, ratio / n)
-    };
-    Ok(seen.into_iter().map(|(key, values)| (key, mean(values))).collect())
+    Ok(seen.into_iter().map(|(key, ratios)| (key, summary::mean(&ratios))).collect())
 }
 
 /// The questions of a run whose truth is known, and how many of them have no range.
@@ -190,10 +184,13 @@ fn truth(done: &Value, q: &Question, bases: &Bases) -> Option<f64> {
         return Some(effect);
     }
     let session = done["session"].as_str()?.to_owned();
-    let (v4_s, ratio) = bases.get(&(session, q.cell.clone()))?;
+    let ratio = bases.get(&(session, q.cell.clone()))?.exp();
     let added_s = |family: &str| Some(truth["added_ns"][family].as_f64()? / 1e9);
-    let v6_s = v4_s * ratio.exp();
-    Some((v6_s + added_s("v6")?) / (v4_s + added_s("v4")?) - 1.0)
+    let added_s = PerArm { a: added_s("v4")?, b: added_s("v6")? };
+    // The family without a difference says how long a round trip was in this run: the hosts' own
+    // part of it was another some minutes ago.
+    let v4_s = if added_s.a == 0.0 { q.values.a? } else { q.values.b? / ratio };
+    Some((v4_s * ratio + added_s.b) / (v4_s + added_s.a) - 1.0)
 }
 
 /// `k of n`, the share and its exact range, in %.
