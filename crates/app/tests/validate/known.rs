@@ -1,9 +1,9 @@
 //! Rows b to e and k: worlds with no difference, and with one that is known.
 
-use crate::plans;
 use crate::results::Results;
 use crate::site::{self, Placement, Site};
 use crate::{Budget, say};
+use crate::{plain, plans};
 use serde_json::{Value, json};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
@@ -175,6 +175,9 @@ fn visit(cases: &[&Case], results: &Results, budget: &Budget) -> Result<(), Stri
     site::with(&world, Placement::usual(), seed, |site| {
         let mut bases = Vec::new();
         let delays = matches!(cases[0].injected, Injected::Delay(_));
+        if delays {
+            plainly(site, &world, results, &session)?;
+        }
         let missing = |case: &Case| case.runs.saturating_sub(results.count(case.row, &case.name));
         for turn in 0..AT_A_TIME * cases.len().min(3) {
             let Some(case) = cases.iter().max_by_key(|c| missing(c)).filter(|c| missing(c) > 0)
@@ -268,6 +271,19 @@ fn reference(
         Ok::<_, String>(PerFamily { v4: a, v6: b })
     };
     Ok(Base { tcp: of("tcp")?, udp: of("udp")? })
+}
+
+/// What a plain program says of round trips that take longer.
+fn plainly(site: &Site<'_>, world: &World, results: &Results, session: &str) -> Result<(), String> {
+    for transport in ["tcp", "udp"] {
+        let growth = plain::growth(site, world, transport).map_err(|e| format!("plain: {e}"))?;
+        say(&format!("plain {transport}: {:+.2} % of what was added", growth * 100.0));
+        results.append(&json!({
+            "row": "plain", "case": "delay", "session": session, "transport": transport,
+            "growth": growth
+        }))?;
+    }
+    Ok(())
 }
 
 /// One run of a case.

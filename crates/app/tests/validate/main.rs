@@ -12,6 +12,7 @@ mod idle;
 mod idle_figures;
 mod independent;
 mod known;
+mod plain;
 mod plans;
 mod program;
 mod results;

@@ -116,6 +116,7 @@ pub(crate) fn write(results: &Results) -> Result<String, String> {
          `cargo test -p v6gap-stats -p v6gap-core` |\n",
     );
     text.push_str(&rows_b_to_e(&judged, none));
+    text.push_str(&row_d(&lines));
     text.push_str(&row_f(&troubled));
     text.push_str(&rows_h_and_i(&lines));
     let (row_j, next_runs) = between::summary(results);
@@ -131,12 +132,21 @@ pub(crate) fn write(results: &Results) -> Result<String, String> {
     Ok(text)
 }
 
-/// How much longer round trips over IPv6 are where no difference was added: the mean logarithm of
-/// their ratio, by session and cell.
-type Bases = BTreeMap<(String, String), f64>;
+/// What the truth of delays follows from, beside what was added.
+struct Bases {
+    /// How much longer round trips over IPv6 are where no difference was added: the mean logarithm
+    /// of their ratio, by session and cell.
+    ratios: BTreeMap<(String, String), f64>,
+    /// What they grow by for each second added, beyond that second, by transport: see
+    /// [`plain`](crate::plain).
+    growth: BTreeMap<String, f64>,
+}
 
-/// From all references of each session, each with the same weight.
+/// From all references of each session, and all that a plain program said, each with the same
+/// weight.
 fn bases(results: &Results, lines: &[Value]) -> Result<Bases, String> {
+    let growth = grown(lines).into_iter().map(|(over, seen)| (over, summary::mean(&seen)));
+    let growth = growth.collect();
     let mut seen: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
     for done in lines.iter().filter(|done| done["row"] == "reference") {
         for q in results.analysed(done)?.questions {
@@ -145,7 +155,33 @@ fn bases(results: &Results, lines: &[Value]) -> Result<Bases, String> {
             seen.entry((session, q.cell)).or_default().push(effect.estimate.ln_1p());
         }
     }
-    Ok(seen.into_iter().map(|(key, ratios)| (key, summary::mean(&ratios))).collect())
+    let ratios = seen.into_iter().map(|(key, ratios)| (key, summary::mean(&ratios))).collect();
+    Ok(Bases { ratios, growth })
+}
+
+/// What a plain program said in each session, by transport.
+fn grown(lines: &[Value]) -> BTreeMap<String, Vec<f64>> {
+    let mut seen: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for done in lines.iter().filter(|done| done["row"] == "plain") {
+        let over = done["transport"].as_str().unwrap_or_default().to_owned();
+        seen.entry(over).or_default().extend(done["growth"].as_f64());
+    }
+    seen
+}
+
+/// What the lab's own figure is corrected by.
+fn row_d(lines: &[Value]) -> String {
+    let line = |(over, seen): (String, Vec<f64>)| {
+        let (mean, error) = (summary::mean(&seen), summary::sd(&seen) / (seen.len() as f64).sqrt());
+        let [mean, error] = [mean, error].map(|share| share * 100.0);
+        let sessions = seen.len();
+        format!(
+            "| d | round trips over {over} grow by more than what is added to them, as a plain \
+             program sees it | – | {mean:+.2} % of that, standard error {error:.2}, {sessions} \
+             sessions |\n"
+        )
+    };
+    grown(lines).into_iter().map(line).collect()
 }
 
 /// The questions of a run whose truth is known, and how many of them have no range.
@@ -184,8 +220,9 @@ fn truth(done: &Value, q: &Question, bases: &Bases) -> Option<f64> {
         return Some(effect);
     }
     let session = done["session"].as_str()?.to_owned();
-    let ratio = bases.get(&(session, q.cell.clone()))?.exp();
-    let added_s = |family: &str| Some(truth["added_ns"][family].as_f64()? / 1e9);
+    let ratio = bases.ratios.get(&(session, q.cell.clone()))?.exp();
+    let growth = bases.growth.get(truth["transport"].as_str()?).copied().unwrap_or(0.0);
+    let added_s = |family: &str| Some(truth["added_ns"][family].as_f64()? / 1e9 * (1.0 + growth));
     let added_s = PerArm { a: added_s("v4")?, b: added_s("v6")? };
     // The family without a difference says how long a round trip was in this run: the hosts' own
     // part of it was another some minutes ago.
