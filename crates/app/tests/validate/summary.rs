@@ -142,10 +142,10 @@ struct Bases {
     growth: BTreeMap<String, f64>,
 }
 
-/// From all references of each session, and all that a plain program said, each with the same
-/// weight.
+/// From all references of each session, and all that a plain program said.
 fn bases(results: &Results, lines: &[Value]) -> Result<Bases, String> {
-    let growth = grown(lines).into_iter().map(|(over, seen)| (over, summary::mean(&seen)));
+    // What else a host does in a session of some seconds is in one of them.
+    let growth = grown(lines).into_iter().map(|(over, seen)| (over, summary::median(&seen)));
     let growth = growth.collect();
     let mut seen: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
     for done in lines.iter().filter(|done| done["row"] == "reference") {
@@ -172,13 +172,12 @@ fn grown(lines: &[Value]) -> BTreeMap<String, Vec<f64>> {
 /// What the lab's own figure is corrected by.
 fn row_d(lines: &[Value]) -> String {
     let line = |(over, seen): (String, Vec<f64>)| {
-        let (mean, error) = (summary::mean(&seen), summary::sd(&seen) / (seen.len() as f64).sqrt());
-        let [mean, error] = [mean, error].map(|share| share * 100.0);
+        let [median, sd] = [summary::median(&seen), summary::sd(&seen)].map(|share| share * 100.0);
         let sessions = seen.len();
         format!(
             "| d | round trips over {over} grow by more than what is added to them, as a plain \
-             program sees it | – | {mean:+.2} % of that, standard error {error:.2}, {sessions} \
-             sessions |\n"
+             program sees it | – | {median:+.2} % of that, the median of {sessions} sessions, SD \
+             {sd:.2} |\n"
         )
     };
     grown(lines).into_iter().map(line).collect()
