@@ -70,10 +70,10 @@ impl Run {
     }
 
     /// The inverse: logarithm of the evidence against a centre at `distance` from the mean, at
-    /// least 0. It never falls as the distance grows.
+    /// least 0 and at most what is asked of it. It never falls as the distance grows.
     fn evidence(&self, distance: f64) -> f64 {
         let Moments { sd, n, .. } = self.moments;
-        libm::log(e_value_of(n, distance, sd)).max(0.0)
+        libm::log(e_value_of(n, distance, sd)).clamp(0.0, EVIDENCE_MAX)
     }
 }
 
@@ -231,6 +231,18 @@ mod tests {
         assert_eq!(change_same_p(&many, &many, 0.0), 1.0);
         let infinite = Run::new(&[f64::INFINITY, 1.0], Law::Fixed);
         assert_eq!(change(&many, &infinite, 0.05), Interval::WHOLE);
+    }
+
+    /// What so many values have against a centre far off is more than a double holds.
+    #[test]
+    fn long_runs_that_agree_are_the_same() {
+        let values: [f64; 300] = core::array::from_fn(|i| if i % 2 == 0 { 0.001 } else { -0.001 });
+        for values in [values, [0.0; 300]] {
+            let run = Run::new(&values, Law::Normal);
+            assert!(change_p(&run, &run, 0.05) < 1e-300);
+            assert!(change_same_p(&run, &run, 0.05) < 1e-300);
+            assert_eq!(change_p(&run, &run, 0.0), 1.0);
+        }
     }
 
     #[test]
