@@ -34,7 +34,8 @@ pub struct Suspect {
     pub chance: f64,
 }
 
-/// Values of all facts, as far back as series are remembered.
+/// Values of all facts, as far back as series are remembered: that of a question which is not asked
+/// at each visit reaches further.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Facts(Vec<Track>);
 
@@ -57,8 +58,9 @@ struct Spell {
 }
 
 impl Facts {
-    /// Takes what a visit knew.
-    pub(super) fn take(&mut self, at: Moment, facts: &[Fact]) {
+    /// Takes what a visit knew. All is kept that was seen since visit `since`, but of a fact that
+    /// changes all the time.
+    pub(super) fn take(&mut self, at: Moment, facts: &[Fact], since: u64) {
         for fact in facts {
             let is_it = |track: &&mut Track| track.name == fact.name && track.family == fact.family;
             match self.0.iter_mut().find(is_it) {
@@ -66,8 +68,10 @@ impl Facts {
                 None => self.0.push(Track::new(at, fact)),
             }
         }
-        let oldest = (at.visit + 1).saturating_sub(REMEMBERED_MAX as u64);
+        let oldest = (at.visit + 1).saturating_sub(REMEMBERED_MAX as u64).min(since);
         for track in &mut self.0 {
+            let beyond = track.spells.len().saturating_sub(REMEMBERED_MAX);
+            track.spells.drain(..beyond);
             track.spells.retain(|spell| spell.last.visit >= oldest);
         }
         self.0.retain(|track| !track.spells.is_empty());
@@ -149,6 +153,7 @@ fn chance(all: u64, within: u64, times: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
 
     #[test]
     fn the_chance_by_hand() {
@@ -163,11 +168,25 @@ mod tests {
         let fact =
             |name: &str, value: &str| Fact { name: name.into(), family: None, value: value.into() };
         let at = |visit| Moment { visit, unix_ns: visit };
-        facts.take(at(0), &[fact("server", "1"), fact("hops", "9")]);
-        for visit in 1..=REMEMBERED_MAX as u64 {
-            facts.take(at(visit), &[fact("hops", "9")]);
+        let last = REMEMBERED_MAX as u64;
+        facts.take(at(0), &[fact("server", "1"), fact("hops", "9")], 0);
+        for visit in 1..=last {
+            facts.take(at(visit), &[fact("hops", "9")], 0);
         }
+        assert_eq!(facts.0.len(), 2, "a question remembers that visit");
+        facts.take(at(last + 1), &[fact("hops", "9")], 2);
         assert_eq!((facts.0.len(), facts.0[0].spells.len()), (1, 1));
-        assert_eq!(facts.0[0].spells[0].visits, REMEMBERED_MAX as u64 + 1);
+        assert_eq!(facts.0[0].spells[0].visits, last + 2);
+    }
+
+    /// What changes at every visit is remembered no further than visits are.
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let mut facts = Facts::default();
+        for visit in 0..3 * REMEMBERED_MAX as u64 {
+            let route = Fact { name: "route".into(), family: None, value: visit.to_string() };
+            facts.take(Moment { visit, unix_ns: visit }, &[route], 0);
+        }
+        assert_eq!(facts.0[0].spells.len(), REMEMBERED_MAX);
     }
 }

@@ -189,7 +189,8 @@ impl Path {
     pub fn visit(&mut self, visit: &Visit) -> Told {
         let at = Moment { visit: self.visits, unix_ns: visit.started_unix_ns };
         self.visits += 1;
-        self.facts.take(at, &visit.facts);
+        let since = self.questions.iter().filter_map(Question::since).min();
+        self.facts.take(at, &visit.facts, since.unwrap_or(at.visit));
         let facts = &self.facts;
         let asked = self.questions.iter_mut().zip(&visit.questions).enumerate();
         let changes = asked.filter_map(|(number, (question, seen))| {

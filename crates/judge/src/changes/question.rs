@@ -34,6 +34,11 @@ impl Question {
         self.margin
     }
 
+    /// The first visit that it remembers.
+    pub(super) fn since(&self) -> Option<u64> {
+        self.moments.first().map(|moment| moment.visit)
+    }
+
     /// Takes what a visit found of question `number`, and says what changed.
     pub(super) fn take(
         &mut self,

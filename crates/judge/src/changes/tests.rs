@@ -172,6 +172,31 @@ fn what_else_changed_then_is_a_suspect() {
     assert!(flapping.is_none_or(|route| route.chance > 0.9), "{flapping:?}");
 }
 
+/// Throughput is asked at each fiftieth visit, so that its change is found a thousand later.
+#[test]
+fn what_else_changed_is_remembered_for_questions_that_are_rare() {
+    const EVERY: u64 = 50;
+    let visit = |number: u64| {
+        let mut all = visit(World::default(), number);
+        let rare = visit_of_rare(number / EVERY).filter(|_| number.is_multiple_of(EVERY));
+        all.questions.push(rare);
+        let bytes = if number < 60 * EVERY { "1500" } else { "1400" };
+        all.facts = vec![fact("path-mtu", Some(Family::V6), bytes)];
+        all
+    };
+    let history: Vec<Visit> = (0..100 * EVERY).map(visit).collect();
+    let found = changes(&[MARGIN, MARGIN], &history);
+    let [found] = &found[..] else { panic!("{} changes", found.len()) };
+    assert_eq!((found.question, found.first.visit), (1, 60 * EVERY));
+    assert!(found.found.visit > 60 * EVERY + 400, "{:?}", found.found);
+    assert_eq!(found.suspects.len(), 1, "{:?}", found.suspects);
+}
+
+/// What a visit to a path whose IPv6 changes finds of its question.
+fn visit_of_rare(number: u64) -> Option<Series<Point>> {
+    visit(later(0.0, 0.08), number).questions.remove(0)
+}
+
 #[test]
 fn the_margin_is_that_of_the_verdict() {
     assert_eq!(margin_default(Metric::Rtt), libm::log1p(0.05));
