@@ -445,6 +445,7 @@ fn said<T>(found: &[T], sentence: impl Fn(&T) -> String) -> Vec<Said<&T>> {
 fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {
     let prediction = q.prediction.as_ref();
     let null = words::is_null(analysis);
+    let counted = q.events.filter(|_| q.metric.is_loss());
     Answer {
         cell: &q.cell,
         place: q.place.as_deref(),
@@ -463,8 +464,8 @@ fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {
             values: PerArm::from_fn(|arm| Value {
                 estimate: *q.values.get(arm),
                 n: q.pairs.iter().filter(|p| p.valid).count(),
-                lost: q.events.map(|e| e.get(arm).0),
-                of: q.events.map(|e| e.get(arm).1),
+                lost: counted.map(|e| e.get(arm).0),
+                of: counted.map(|e| e.get(arm).1),
                 histogram: Distribution::of(q, arm),
             }),
         },

@@ -280,7 +280,8 @@ pub struct Question {
     pub lost: PerArm<u64>,
     /// Exchanges that one of those times stands for: more than 1 if whole turns were timed.
     pub exchanges_each: u32,
-    /// Packets counted over all valid blocks: (lost, of so many), for losses of either way.
+    /// Packets counted over all valid blocks, for shares: (lost or otherwise as they should not be,
+    /// of so many).
     pub events: Option<PerArm<(u64, u64)>>,
     /// What a share may be although too little of it was seen to say "same".
     pub unseen: Option<Unseen>,

@@ -225,7 +225,7 @@ fn finish(
         histograms: PerArm::from_fn(|arm| histogram(o, arm)),
         lost: PerArm::from_fn(|arm| times(o, arm).map(|t| t.lost).fold(0, u64::saturating_add)),
         exchanges_each: exchanges_each(o),
-        events: o.metric.is_loss().then(|| events(o, |b| b.valid)),
+        events: (o.metric.scale() == Scale::Difference).then(|| events(o, |b| b.valid)),
         unseen: unseen(o),
         any_run: None,
         change_points: Vec::new(),

@@ -96,7 +96,7 @@ fn trial(
     let mut ends = ends(family);
     let mut values: BTreeMap<Metric, f64> = [(cell.workload.metrics()[0], value)].into();
     if let Workload::UdpBulk(_) = cell.workload {
-        values.insert(Metric::Loss, 0.0);
+        values.extend([Metric::Loss, Metric::Reordering, Metric::Duplication].map(|m| (m, 0.0)));
         let (packets, received) = (PACKETS, Received { packets: PACKETS, ..Received::default() });
         ends.client.measured = Measured::Sent(Sent { packets, ..Sent::default() });
         ends.server.measured = Measured::Received(received);
