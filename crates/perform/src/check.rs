@@ -2,14 +2,19 @@
 
 use crate::facts::this_host;
 use crate::job::Access;
+use crate::news::Watcher;
+use crate::session::Session;
 use crate::target::Target;
 use crate::trouble::Trouble;
-use crate::{tool, whereabouts};
+use crate::turn::Turn;
+use crate::{path, placement, tool, whereabouts};
 use std::net::{IpAddr, SocketAddr};
 use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::host::names;
+use v6gap_core::plan::Plan;
 use v6gap_core::wire::control::Limits;
 use v6gap_core::workload::Feature;
 use v6gap_engine::control::{ClientOptions, ConnectError, Connection, FamilyProblem};
@@ -96,6 +101,32 @@ pub fn ask(
     };
     connection.close();
     Ok(answer)
+}
+
+/// Which families carry datagrams, once packets of full size have come through over those that
+/// `plan` measures; `None` if it was stopped before. Somebody else who measures is not waited for.
+///
+/// # Errors
+/// If larger packets vanish, or the server is busy or lost.
+pub fn packets(
+    plan: &Plan,
+    target: &Target,
+    access: &Access,
+    turn: &mut Turn,
+    watch: &mut dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<Option<PerFamily<bool>>, Trouble> {
+    let access = Access { wait: false, ..access.clone() };
+    let processors = placement::usual(None);
+    let opened = Session::open_in_turn(plan, target, &access, processors, turn, watch, stop)?;
+    let Some(mut session) = opened else { return Ok(None) };
+    path::check(plan, &mut session)?;
+    let mut carried = PerFamily::default();
+    for family in Family::BOTH {
+        *carried.get_mut(family) = path::carries_datagrams(family, &mut session)?;
+    }
+    session.connection.close();
+    Ok(Some(carried))
 }
 
 /// What the clock of this host resolves, and what reading it takes.

@@ -40,6 +40,9 @@ const LATE_NS: u64 = 5_000_000;
 /// How many others.
 const AGAIN_MAX: u32 = 3;
 
+/// How many datagrams must be lost before a family is said to carry none.
+const DATAGRAMS_MAX: u32 = 2;
+
 /// Sends small and large messages over each family that the plan measures, and returns the path
 /// that they tell of: the longest round trip of a small one, and the lowest rate.
 ///
@@ -85,6 +88,21 @@ pub fn check(plan: &Plan, session: &mut Session) -> Result<Path, Trouble> {
         }
     }
     Ok(path)
+}
+
+/// Whether a datagram gets there and back over a family.
+///
+/// # Errors
+/// If the session is lost.
+pub fn carries_datagrams(family: Family, session: &mut Session) -> Result<bool, Trouble> {
+    let context = ClientContext { timeout_ns: SEARCH_PATIENCE_NS, ..session.client.clone() };
+    for _ in 0..DATAGRAMS_MAX {
+        let datagram = (Transport::Udp, SMALL_BYTES);
+        if passes(datagram, family, session, &context)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The time of the quicker of two exchanges of that size, in ns, if one succeeds; errors are those

@@ -363,8 +363,8 @@ Examples:
   v6gap check nas --v6 fd12::20
   v6gap check lab-b --json
 
-UDP and packets of full size are tried by v6gap doctor HOST and by each run.
-A server that measures for somebody else is not waited for.
+Packets of full size and datagrams are tried over each family, which takes some seconds where they
+vanish. A server that measures for somebody else is not waited for.
 
 Exit code 0: ready; 3: one family is missing; 4: trouble with the server.")]
 pub struct CheckArgs {

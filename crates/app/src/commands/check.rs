@@ -1,6 +1,7 @@
 //! `check`: whether a host can be measured over both families, and what will limit the result.
 
 use crate::args::CheckArgs;
+use crate::commands::run;
 use crate::failure::Failure;
 use crate::failure::Outcome;
 use crate::limits;
@@ -15,7 +16,7 @@ use v6gap_core::plan::TIME_NS;
 use v6gap_core::unit::format_span;
 use v6gap_judge::fitness::{BUSY_MAX, STEP_NS_MAX};
 use v6gap_perform::Access;
-use v6gap_perform::check::{ask, busy_share, clock, routes};
+use v6gap_perform::check::{self, ask, busy_share, clock, routes};
 use v6gap_perform::target::Target;
 use v6gap_perform::turn::Turn;
 
@@ -58,7 +59,7 @@ pub fn execute(args: &CheckArgs, context: &Context) -> Result<Outcome, Failure> 
     let turn = Turn::of_host(&context.locks(), !connect.no_wait)?;
     session::in_turn_unstored(turn, |turn| {
         let access = Access { measurement: Some(turn.measurement()), ..access };
-        look(args, &target, &access, context)
+        look(args, &target, &access, turn, context)
     })
 }
 
@@ -66,12 +67,14 @@ fn look(
     args: &CheckArgs,
     target: &Target,
     access: &Access,
+    turn: Turn,
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let mut found = Findings::default();
     names(target, &mut found);
     let routed = ways(target, &Family::BOTH, &mut found);
     server(target, routed, access, &mut found);
+    let goes_on = found.failure.is_some() || packets(target, access, turn, &mut found)?;
     clocks(&mut found);
     load(&mut found);
     let failure = found.failure.take();
@@ -84,7 +87,8 @@ fn look(
         }
     };
     output::to_stdout(&text);
-    found.failure.map_or(Ok(Outcome::Done), Err)
+    let done = if goes_on { Outcome::Done } else { Outcome::Interrupted };
+    found.failure.map_or(Ok(done), Err)
 }
 
 fn names(target: &Target, found: &mut Findings) {
@@ -188,6 +192,43 @@ fn server(
         );
         found.add(Mark::Ok, "Control", text);
     }
+}
+
+/// Whether full packets and datagrams get through; false if it was stopped before that is known.
+fn packets(
+    target: &Target,
+    access: &Access,
+    mut turn: Turn,
+    found: &mut Findings,
+) -> Result<bool, Failure> {
+    const TOPIC: &str = "Packets";
+    let stop = session::interruptible()?;
+    let plan = run::look(run::QUICK_NS, run::random_seed()?);
+    // As for a run, nobody here is kept from measuring while the server is asked.
+    turn.leave();
+    let carried = check::packets(&plan, target, access, &mut turn, &mut session::only_waits, &stop);
+    let carried = match carried {
+        Ok(Some(carried)) => carried,
+        Ok(None) => {
+            found.add(Mark::Note, TOPIC, "stopped before it was known whether they get through");
+            return Ok(false);
+        }
+        Err(trouble) => {
+            found.fail(TOPIC, trouble.to_string(), trouble.into());
+            return Ok(true);
+        }
+    };
+    let lacking = Family::BOTH.into_iter().filter(|family| !carried.get(*family));
+    let lacking: Vec<String> = lacking.map(|family| family.to_string()).collect();
+    match lacking[..] {
+        [] => found.add(Mark::Ok, TOPIC, "full ones and datagrams get through over both families"),
+        _ => {
+            let over = lacking.join(" and ");
+            let text = format!("no datagram comes back over {over}: only TCP can be measured");
+            found.add(Mark::Note, TOPIC, text);
+        }
+    }
+    Ok(true)
 }
 
 fn clocks(found: &mut Findings) {

@@ -51,6 +51,8 @@ fn what_is_allowed_is_said_at_both_ends() {
     let said = sandbox.run(&check).ended(0).out;
     let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(&format!("note Limits the server allows {STRICT}")), "{said}");
+    let through = "ok Packets full ones and datagrams get through over both families";
+    assert!(words.contains(through), "{said}");
     let free = Server::start(&sandbox, "-A 0");
     let said = sandbox.run(&format!("check 127.0.0.1 --v6 ::1 -p {}", free.port)).ended(0).out;
     let words = said.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -138,5 +138,10 @@ pub fn udp_blocked() {
     let seconds = start.elapsed().as_secs_f64();
     // The program's own start is in it.
     assert!(seconds < 4.0, "said after {seconds:.1} s");
+    let check = lab.command(&home, "client").arg("check").args(BOTH).output().unwrap();
+    ended(&check, 0);
+    let said = words(&check.stdout);
+    let lacking = "no datagram comes back over IPv4 and IPv6: only TCP can be measured";
+    assert!(said.contains(lacking), "{said}");
     drop(server);
 }
