@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const VALUE_MAX: usize = 200;
 
 /// Options that a page may set, for measurements that are no plan.
-const QUICK: [&str; 26] = [
+const QUICK: [&str; 23] = [
     "for",
     "pairs",
     "precision",
@@ -27,9 +27,6 @@ const QUICK: [&str; 26] = [
     "bitrate",
     "fq-rate",
     "bytes",
-    "message",
-    "payload",
-    "interval",
     "dscp",
     "tos",
     "hop-limit",

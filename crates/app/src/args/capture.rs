@@ -14,7 +14,8 @@ pub struct CaptureArgs {
     #[arg(long, value_name = "FILE|FOLDER", num_args = 0..=1, require_equals = true)]
     #[expect(clippy::option_option, reason = "absent, without a value, with a value")]
     pub capture: Option<Option<PathBuf>>,
-    /// Host or router of the lab to capture at; may be given again [client and server]
+    /// Host or router of a lab to capture at; may be given again [client and server; this host
+    /// where there is no lab]
     #[arg(long, value_name = "NODE", value_delimiter = ',', requires = "capture")]
     pub capture_at: Vec<String>,
     /// Bytes to keep of each frame

@@ -19,7 +19,7 @@ Examples:
   v6gap web --no-open -p 8080
   v6gap web --demo 7k2f9q.jsonl --speed 20  a run that was recorded happens again, measuring nothing
   v6gap web --demo last --demo-watch watch  and the paths of a watch that was recorded
-  v6gap web --fleet /srv/v6gap/runs         and how the paths between the hosts of a fleet do
+  v6gap web --fleet /srv/v6gap/archive      and how the paths between the hosts of a fleet do
   v6gap web --read-only                     results can be looked at and nothing else
   v6gap web --listen 192.0.2.7 --allow-remote     for others; put TLS before it")]
 pub struct WebArgs {
