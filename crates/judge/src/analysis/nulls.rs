@@ -58,7 +58,8 @@ pub struct NullResult {
 impl NullResult {
     /// Whether they are of a share, and saw none of it: they compare nothing.
     pub fn saw_nothing(&self) -> bool {
-        self.metric.scale() == Scale::Difference && self.sd == 0.0
+        // A single block has no spread, whatever it lost.
+        self.metric.scale() == Scale::Difference && self.sd == 0.0 && self.estimate == 0.0
     }
 }
 
