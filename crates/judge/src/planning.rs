@@ -75,9 +75,11 @@ pub fn seen(run: &Analysis) -> Vec<Seen> {
     let of = |question: &crate::analysis::Question| {
         let (cell, metric) = (question.cell.clone(), question.metric);
         let effect = question.effect.as_ref().filter(|effect| effect.blocks >= effect::BLOCKS_MIN);
-        // Those of both families have one deviation.
-        let nulls = run.nulls.iter().filter(|n| n.cell == cell && n.metric == metric);
-        let (null_pairs, null_sd) = nulls.fold((0, 0.0), |(n, _), null| (n + null.blocks, null.sd));
+        let nulls = || run.nulls.iter().filter(|n| n.cell == cell && n.metric == metric);
+        let null_pairs = nulls().map(|null| null.blocks).sum();
+        // A pair has one trial of each family, a null block two of one.
+        let squares: f64 = nulls().map(|null| null.sd * null.sd).sum();
+        let null_sd = libm::sqrt(squares / nulls().count().max(1) as f64);
         let (sd, pairs, source) = match effect {
             Some(effect) => (effect.sd, effect.blocks, Source::Pairs),
             None if null_pairs >= effect::NULLS_MIN => (null_sd, null_pairs, Source::NullPairs),

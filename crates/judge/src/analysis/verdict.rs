@@ -155,6 +155,10 @@ fn pairs_to_settle(combined: &Combined, margin: f64, open: usize) -> Option<u32>
         return unseen;
     }
     let needed = reach::pairs_to_settle(combined.centre, combined.noise, margin, open);
+    // A mean that speaks against the centre keeps the question open until it is known as well.
+    let of_mean = |mean: Mean| reach::pairs_to_settle(mean.centre, combined.sd, margin, open);
+    let mean = combined.mean.filter(|mean| mean.speaks_against).map_or(0, of_mean);
+    let needed = needed.max(mean);
     // Few pairs some of which lie far off are answered when they are enough for scores.
     let wild = combined.n < SCORES_MIN && combined.noise < CALM * combined.sd;
     let least = if wild { SCORES_MIN } else { 0 };
@@ -196,7 +200,9 @@ mod tests {
         let of_centre = rule(Metric::Rtt, &combined, 0.05, p);
         assert_eq!(of_centre.verdict, Verdict::Same, "{combined:?}");
         let found = with_mean(Metric::Rtt, combined, 0.05, p);
-        assert_eq!(rule(Metric::Rtt, &found, 0.05, p).verdict, Verdict::CannotTell);
+        let ruling = rule(Metric::Rtt, &found, 0.05, p);
+        assert_eq!(ruling.verdict, Verdict::CannotTell);
+        assert!(ruling.pairs_to_settle > Some(50), "{ruling:?}");
         assert!(found.mean.unwrap().speaks_against && found.i95.high > 0.075, "{found:?}");
     }
 
