@@ -4,7 +4,7 @@ use crate::words::{Told, some_questions};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_judge::analysis::Verdict;
 use v6gap_judge::analysis::compare::{Change, Comparison, FailureChange, Of, Row, Side};
-use v6gap_judge::analysis::words::topic;
+use v6gap_judge::analysis::words::{signed_ends, topic};
 
 /// The answer in one sentence.
 pub(crate) fn headline(comparison: &Comparison) -> String {
@@ -53,8 +53,7 @@ fn failures(comparison: &Comparison) -> Vec<String> {
             _ => "can't tell",
         };
         let unit = if found.of.arm().is_some() { "blocks" } else { "rounds" };
-        let [low, high] =
-            [found.range.low, found.range.high].map(|end| minus(format!("{:+.0}", 100.0 * end)));
+        let [low, high] = signed_ends(&found.range);
         let FailureChange { blocks: [was, is], letter, caveat, .. } = found;
         format!(
             "Failures, {of}: in {before} % of {was} {unit} in A, in {after} % of {is} in {letter}, \

@@ -18,7 +18,9 @@ pub(crate) fn discards(analysis: &Analysis) -> Option<String> {
     let names = &analysis.arm_names;
     let of = |arm: Arm| format!("{} for {} alone", words::number(*alone.get(arm)), names.get(arm));
     let Range { low, high } = range;
-    let [low, high] = [100.0 * low, 100.0 * high].map(|x| format!("{x:.0}"));
+    // Outwards, and so finely that what lies to one side of a half does so in words.
+    let [low, high] = [(1000.0 * low).floor(), (1000.0 * high).ceil()];
+    let [low, high] = [low / 10.0, high / 10.0];
     let so = match verdict {
         Verdict::Worse => format!("{} was discarded more often", names.b),
         Verdict::Better => format!("{} was discarded more often", names.a),
