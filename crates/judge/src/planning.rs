@@ -145,7 +145,7 @@ pub fn smallest_found(
         Stop::Pairs { .. } => power::smallest_detectable(pairs, noise, alpha),
         Stop::Adaptive { .. } => {
             let error = noise / libm::sqrt(pairs as f64);
-            effect::radius(pairs, noise, alpha, stop) + FOUR_FIFTHS * error
+            effect::radius(metric.scale(), pairs, noise, alpha, stop) + FOUR_FIFTHS * error
         }
     };
     Some(metric.scale().shown(smallest)).filter(|found| found.is_finite())
@@ -165,7 +165,7 @@ pub fn pairs_for_same(
     let needed = match stop {
         Stop::Pairs { .. } => power::blocks_for_equivalence(noise, margin, alpha / 2.0),
         Stop::Adaptive { .. } => first(|n| {
-            let radius = effect::radius(n, noise, alpha, stop);
+            let radius = effect::radius(metric.scale(), n, noise, alpha, stop);
             // Both ends of the range must lie inside, so a tenth of all misses falls to each.
             radius + TENTH * noise / libm::sqrt(n as f64) < margin
         }),
@@ -184,7 +184,7 @@ pub fn pairs_for_precision(metric: Metric, noise: f64, precision: f64) -> Option
 /// any time as narrow as `± precision`, where rounds themselves do not differ.
 pub fn blocks_each(metric: Metric, noise: f64, precision: f64, rounds: u32, stop: &Stop) -> u32 {
     let width = effect::margin(metric, precision);
-    let radius = effect::radius(rounds as usize, noise, ALPHA, stop);
+    let radius = effect::radius(metric.scale(), rounds as usize, noise, ALPHA, stop);
     // Saturates: a radius without an end asks for as many as there can be.
     libm::ceil((radius / width) * (radius / width)).max(1.0) as u32
 }
@@ -213,6 +213,14 @@ mod tests {
 
     const ADAPTIVE: Stop = Stop::Adaptive { time_ns_max: 1, pairs_min: 8 };
     const FIXED: Stop = Stop::Pairs { pairs: 20 };
+
+    /// The table of docs/method.md C.3 has 1.36 for 8 pairs of shares, 1.16 for those of ratios.
+    #[test]
+    fn shares_are_planned_by_their_own_range() {
+        let found = smallest_found(Metric::Loss, 0.001, 8, &ADAPTIVE, 1).unwrap();
+        let expected = 0.001 * (1.36 + FOUR_FIFTHS / libm::sqrt(8.0));
+        assert!((found - expected).abs() < 1e-5, "{found} {expected}");
+    }
 
     /// Values of the normal law (Box and Muller 1958).
     fn normal(rng: &mut ChaCha12Rng, n: usize, mean: f64, sd: f64) -> Vec<f64> {

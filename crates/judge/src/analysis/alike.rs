@@ -239,7 +239,7 @@ pub fn moments(q: &Question, of: Of, stop: &Stop, series: usize) -> Option<Momen
     let units = guard.units(&values);
     let plain = Moments { mean: summary::mean(units), sd: summary::sd(units), n: units.len() };
     let of_range = |centre: f64, half_width: f64, n: usize, alpha: f64| {
-        let sd = half_width / effect::radius(n, 1.0, alpha, stop);
+        let sd = half_width / effect::radius(q.metric.scale(), n, 1.0, alpha, stop);
         Moments { mean: centre, sd: if sd.is_finite() { sd } else { plain.sd }, n }
     };
     Some(match (q.metric.scale(), of.arm()) {

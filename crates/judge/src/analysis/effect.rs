@@ -253,7 +253,7 @@ fn by_centre(units: &[f64], nulls: &[f64], setting: &Setting<'_>) -> Combined {
         }
     };
     let half_width = found.i95.width() / 2.0;
-    let of_normal = radius(units.len(), 1.0, Rates::of(setting).shown, setting.stop);
+    let of_normal = radius(setting.scale, units.len(), 1.0, Rates::of(setting).shown, setting.stop);
     let noise = if half_width.is_finite() { half_width / of_normal } else { found.noise };
     let mean = by_mean(units, setting, Looks::All);
     let apart = libm::fabs(mean.centre - found.centre) > half_width;
@@ -262,16 +262,17 @@ fn by_centre(units: &[f64], nulls: &[f64], setting: &Setting<'_>) -> Combined {
     Combined { noise, mean: (apart || lopsided).then_some(beside), ..found }
 }
 
-/// Half-width of the range of so many normal values with standard deviation `sd`, by the rule that
-/// belongs to the stopping rule: exact where the law is taken for normal, else within a tenth.
-pub fn radius(n: usize, sd: f64, alpha: f64, stop: &Stop) -> f64 {
-    match stop {
-        Stop::Pairs { .. } => paired_t::radius(n, sd, alpha),
-        Stop::Adaptive { .. } if n < SCORES_MIN => {
-            t_sequence_radius(n, sd, Looks::First.asked(alpha))
-        }
-        Stop::Adaptive { .. } => t_sequence_radius(n, sd, alpha),
-    }
+/// Half-width of the range of so many normal values of a scale with standard deviation `sd`, by the
+/// rule that belongs to the stopping rule: exact where the law is taken for normal, else within a
+/// tenth.
+pub fn radius(scale: Scale, n: usize, sd: f64, alpha: f64, stop: &Stop) -> f64 {
+    let alpha = match (stop, scale) {
+        (Stop::Pairs { .. }, _) => return paired_t::radius(n, sd, alpha),
+        (Stop::Adaptive { .. }, Scale::Difference) => Looks::All.asked(alpha),
+        (Stop::Adaptive { .. }, Scale::Ratio) if n < SCORES_MIN => Looks::First.asked(alpha),
+        (Stop::Adaptive { .. }, Scale::Ratio) => alpha,
+    };
+    t_sequence_radius(n, sd, alpha)
 }
 
 /// The estimate, and its ranges by error rate.
