@@ -110,7 +110,7 @@ fn floor(found: &Page<'_>) -> String {
             noise.family.to_string(),
             noise.pairs,
             value(noise),
-            words::signed_percent(&noise.range),
+            words::signed_range(noise.metric, &noise.range),
         ));
     }
     out.push_str("\nSmallest difference that a run finds in four of five times\n");

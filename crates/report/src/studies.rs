@@ -39,7 +39,7 @@ pub(crate) fn as_published(analysis: &Analysis) -> Option<Rows> {
             text(&made.values.a),
             text(&made.values.b),
             effect(made),
-            ours.map_or("–".to_owned(), |e| words::signed_percent(&e.range95)),
+            ours.map_or("–".to_owned(), |e| words::signed_range(made.metric, &e.range95)),
         ]
     };
     Some(Rows {
@@ -101,7 +101,8 @@ fn row(analysis: &Analysis, beside: &Beside) -> Vec<String> {
     };
     let (predicted, measured) = match value.kind {
         Kind::Effect => {
-            let measured = beside.range.map_or("–".to_owned(), |r| words::signed_percent(&r));
+            let range = |(range, metric)| words::signed_range(metric, &range);
+            let measured = beside.range.zip(value.metric).map_or("–".to_owned(), range);
             (beside.predicted.map(|p| words::sign(p) + " %"), measured)
         }
         _ => {

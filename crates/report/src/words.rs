@@ -175,9 +175,12 @@ pub(crate) fn signed(range: &Range) -> String {
     format!("{low} to {high}")
 }
 
-/// The same with its unit: "−0.5 to +0.2 %".
-pub(crate) fn signed_percent(range: &Range) -> String {
-    if is_open(range) { signed(range) } else { format!("{} %", signed(range)) }
+/// The same with the unit of its metric: "−0.5 to +0.2 %".
+pub(crate) fn signed_range(metric: Metric, range: &Range) -> String {
+    match is_open(range) {
+        true => signed(range),
+        false => format!("{} {}", signed(range), metric.scale().unit()),
+    }
 }
 
 /// By how much the second arm is better; negative if it is worse.

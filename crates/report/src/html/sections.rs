@@ -10,6 +10,7 @@ use crate::words::{self, Told};
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::family::Family;
 use v6gap_judge::analysis::sizes::SizeEffect;
+use v6gap_judge::analysis::words::amount_of;
 use v6gap_judge::analysis::{Analysis, CheckState};
 
 /// A section: anchor, short name for the list of contents, and what it holds.
@@ -317,10 +318,10 @@ fn nulls(analysis: &Analysis) -> Markup {
             null.cell.clone(),
             null.family.to_string(),
             null.metric.noun().to_owned(),
-            format!("{} %", words::sign(null.estimate)),
-            words::signed_percent(&null.range),
+            words::signed_amount(null.metric, null.estimate),
+            words::signed_range(null.metric, &null.range),
             match null.within.is_finite() {
-                true => format!("{} %", v6gap_judge::analysis::words::figure(null.within)),
+                true => amount_of(null.metric, null.within),
                 false => "–".to_owned(),
             },
             null.blocks.to_string(),

@@ -23,7 +23,7 @@ fn questions<'a>(analysis: &'a Analysis, claim: &Claim) -> Vec<&'a Question> {
 
 /// "+2.1 to +3.0 %", or that nothing is known.
 fn range(claim: &Claim) -> String {
-    words::signed_percent(&claim.range)
+    words::signed_range(claim.metric, &claim.range)
 }
 
 /// Whether what the study saw is seen here, too.

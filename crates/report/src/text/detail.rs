@@ -14,7 +14,7 @@ use crate::words;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::Line;
 use v6gap_judge::analysis::Analysis;
-use v6gap_judge::analysis::words::figure;
+use v6gap_judge::analysis::words::amount_of;
 
 pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut String) {
     spread(analysis, style, out);
@@ -48,7 +48,7 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
 
 fn spread(analysis: &Analysis, style: &Style, out: &mut String) {
     let cell = |text: &str| Cell::new(style.clean(text), Tone::Plain);
-    let heads = ["", "difference", "pairs", "SD of a pair", "90 % range, %", "predicted"];
+    let heads = ["", "difference", "pairs", "SD of a pair", "90 % range", "predicted"];
     let mut grid = Grid {
         columns: vec![
             Column::left(Some(12)),
@@ -62,10 +62,10 @@ fn spread(analysis: &Analysis, style: &Style, out: &mut String) {
     };
     for q in &analysis.questions {
         let Some(effect) = &q.effect else { continue };
-        let range = words::signed(&effect.range90);
-        let predicted = q.prediction.as_ref().map(|p| format!("{} %", words::sign(p.effect)));
+        let range = words::signed_range(q.metric, &effect.range90);
+        let predicted = q.prediction.as_ref().map(|p| words::signed_amount(q.metric, p.effect));
         let predicted = predicted.unwrap_or_else(|| "–".to_owned());
-        let sd = format!("{} %", figure(effect.sd));
+        let sd = amount_of(q.metric, q.metric.scale().shown(effect.sd));
         let difference = words::absolute_effect(q).unwrap_or_else(|| "–".to_owned());
         let blocks = effect.blocks.to_string();
         let cells = [&q.label, &difference, &blocks, &sd, &range, &predicted];
