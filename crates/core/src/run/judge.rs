@@ -23,8 +23,8 @@ pub trait Judge: Debug {
     /// noise.
     fn add(&mut self, a: &TrialRecord, b: &TrialRecord);
 
-    /// Takes note of a block with a finding that is fatal, by one of its trials.
-    fn discarded(&mut self, trial: &TrialRecord);
+    /// Takes note of a block with a finding that is fatal.
+    fn discarded(&mut self, a: &TrialRecord, b: &TrialRecord);
 
     /// Takes note of an attempt that gave nothing.
     fn failed(&mut self, failed: &FailedAttempt);

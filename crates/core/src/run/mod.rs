@@ -362,7 +362,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
         }
         match valid {
             true => self.judge.add(a, b),
-            false => self.judge.discarded(a),
+            false => self.judge.discarded(a, b),
         }
     }
 

@@ -6,6 +6,7 @@ use super::{Discarded, NullResult, Question, Verdict};
 use alloc::collections::BTreeSet;
 use v6gap_core::arm::{BlockKind, PerArm};
 use v6gap_core::metric::Metric;
+use v6gap_core::record::TrialRecord;
 
 /// Share of what was asked that may be missing: more may be another thing than what is left.
 const MISSING_MAX: f64 = 0.20;
@@ -59,8 +60,7 @@ pub(super) fn is_whole(discarded: &[Discarded], question: &Question) -> bool {
 }
 
 /// Whether a block was discarded for what no value of it can mend, whatever it is.
-pub(super) fn is_of_run(block: &Block<'_>) -> bool {
-    let PerArm { a, b } = block.trials;
+pub(crate) fn is_of_run(PerArm { a, b }: PerArm<&TrialRecord>) -> bool {
     let mut findings = a.findings.iter().chain(&b.findings);
     findings.any(|finding| finding.fatal && OF_RUN.contains(&finding.gate.as_str()))
 }
@@ -73,7 +73,7 @@ pub(super) fn nothing_left(
     discarded: &[Discarded],
     questions: &[Question],
 ) -> bool {
-    let closed = found.blocks.iter().filter(|block| !block.valid && is_of_run(block));
+    let closed = found.blocks.iter().filter(|block| !block.valid && is_of_run(block.trials));
     let (closed, _) = lost(closed);
     let (_, all) = lost(found.blocks.iter());
     let cells: BTreeSet<&str> = found.blocks.iter().map(Block::cell).collect();

@@ -1,6 +1,7 @@
 //! All questions of a run, decided together: the one rule behind both the stopping rule and the
 //! final analysis.
 
+use super::Verdict;
 use super::effect::{self, Combined, Setting};
 use super::verdict::{self, Adjusted, Ruling};
 use crate::reach;
@@ -40,6 +41,15 @@ pub struct Decided {
     pub p_run: f64,
     /// The answer; `None` where nothing was combined.
     pub ruling: Option<Ruling>,
+}
+
+impl Decided {
+    /// Whether there is an answer, and `other` is the same.
+    pub fn is_the_same(&self, other: &Decided) -> bool {
+        let of =
+            |decided: &Decided| decided.ruling.map(|ruling| (ruling.verdict, ruling.qualifier));
+        of(self).is_some_and(|(verdict, _)| verdict != Verdict::None) && of(self) == of(other)
+    }
 }
 
 /// Decides all questions. Those of one metric over one transport form a group: their p-values of

@@ -105,10 +105,10 @@ fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
     let those = open.iter_mut().zip(counts).filter(|(_, counts)| *counts).map(|(o, _)| o);
     for ((o, decided), evidence) in those.zip(decided).zip(&valid) {
         let blocks: Vec<&Block<'_>> = measured(o, |b| b.valid).map(|(block, _)| block).collect();
-        let combined = decided.combined;
         let kept = with_discarded.next();
-        let same_with_discarded =
-            is_known_with_discarded(o).then(|| is_same(decided.ruling, kept.as_ref()));
+        let same_with_discarded = is_known_with_discarded(o)
+            .then(|| kept.as_ref().is_some_and(|k| decided.is_the_same(k)));
+        let Decided { combined, p, p_run, ruling } = decided;
         let more = kept.and_then(|d| d.combined).filter(|_| closed(o).any(|b| has_value(o, b)));
         let found = diagnostics::diagnose(
             o.metric,
@@ -119,15 +119,15 @@ fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
         );
         o.diagnostics = Diagnostics {
             p_different: combined.as_ref().map_or(1.0, |c| c.p),
-            p_different_adjusted: decided.p.different,
-            p_different_run: decided.p_run,
+            p_different_adjusted: p.different,
+            p_different_run: p_run,
             p_same: combined.as_ref().map_or(1.0, |c| c.p_same),
-            p_same_adjusted: decided.p.same,
+            p_same_adjusted: p.same,
             with_discarded: more.as_ref().map(|all| all.shown(o.metric.scale())),
             same_with_discarded,
             ..found
         };
-        o.ruling = decided.ruling;
+        o.ruling = ruling;
         o.combined = combined;
         o.with_discarded = more;
     }
@@ -144,15 +144,8 @@ fn has_value(o: &Open<'_>, block: &Block<'_>) -> bool {
 
 /// Whether it can be told what a question would be with its discarded blocks.
 fn is_known_with_discarded(o: &Open<'_>) -> bool {
-    let known = |block: &Block<'_>| has_value(o, block) && !conditions::is_of_run(block);
+    let known = |block: &Block<'_>| has_value(o, block) && !conditions::is_of_run(block.trials);
     closed(o).next().is_some() && closed(o).all(known)
-}
-
-/// Whether a question has an answer, and the same one with its discarded blocks.
-fn is_same(ruling: Option<Ruling>, kept: Option<&Decided>) -> bool {
-    let of = |ruling: Ruling| (ruling.verdict, ruling.qualifier);
-    let answer = ruling.filter(|ruling| ruling.verdict != Verdict::None).map(of);
-    answer.is_some() && answer == kept.and_then(|kept| kept.ruling).map(of)
 }
 
 /// What the blocks that `counts` lets pass have measured.
