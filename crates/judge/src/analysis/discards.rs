@@ -111,14 +111,17 @@ fn tipping(q: &Question) -> Option<Tipping> {
     let (below, above) =
         (falls.map(|by| centre - by * weight), rises.map(|by| centre + by * weight));
     let measured = summary::mean(&lost);
-    let differ = [falls, rises].into_iter().flatten().fold(f64::INFINITY, f64::min) * weight;
+    // Of a ratio a fall and a rise of one size on its logarithm are not of one size as it is shown.
+    let down = falls.map(|by| scale.shown(-by * weight).abs());
+    let up = rises.map(|by| scale.shown(by * weight));
+    let differ = down.into_iter().chain(up).fold(f64::INFINITY, f64::min);
     Some(Tipping {
         cell: q.cell.clone(),
         metric: q.metric,
         discarded: lost.len(),
         below: below.map(|x| scale.shown(x)),
         above: above.map(|x| scale.shown(x)),
-        differ: scale.shown(differ),
+        differ,
         measured: scale.shown(measured),
         changes: q.diagnostics.same_with_discarded != Some(true)
             && (below.is_some_and(|end| measured <= end)
@@ -215,7 +218,10 @@ mod tests {
         let found = closed([2, 2], 1.0).unwrap();
         let [tipping] = &found.tipping[..] else { panic!("{found:?}") };
         assert_eq!((tipping.discarded, tipping.changes), (4, false));
-        assert!(tipping.differ > 1.0 && tipping.above.is_none() == tipping.below.is_some());
+        // What a fall is by is told as a fall: of 1.2 times to what is left of it.
+        let below = tipping.below.unwrap();
+        assert!(tipping.differ > 0.5 && tipping.above.is_none(), "{tipping:?}");
+        assert!((1.2 * (1.0 - tipping.differ) - (1.0 + below)).abs() < 1e-3, "{tipping:?}");
         let other = closed([2, 2], 1e-3).unwrap();
         assert!(other.tipping[0].measured < -0.99, "{other:?}");
     }
