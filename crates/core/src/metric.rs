@@ -117,6 +117,12 @@ impl Scale {
         }
     }
 
+    /// From where to where differences are within a margin, as they are shown: those of a ratio as
+    /// far down as up on its logarithm.
+    pub fn within(self, margin: f64) -> [f64; 2] {
+        [self.shown(-self.single(margin)), margin]
+    }
+
     /// A value so that the difference of two is an effect: its logarithm, or the value as it is.
     pub fn of_value(self, value: f64) -> f64 {
         match self {

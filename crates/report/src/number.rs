@@ -60,6 +60,15 @@ fn decimals(value: f64, digits: i32) -> usize {
     (digits - 1 - value.abs().log10().floor() as i32).clamp(0, 9) as usize
 }
 
+/// A bound as its amount and unit, never told smaller than it is: two digits, rounded up.
+pub(crate) fn bound(metric: Metric, bound: f64) -> String {
+    let percent = 100.0 * bound;
+    let digit = 10f64.powf(percent.log10().floor() - 1.0);
+    // What is a round number but for the last bits is one.
+    let up = if percent > 0.0 { (percent / digit - 1e-6).ceil() * digit } else { percent };
+    format!("{} {}", significant(up, 3), metric.scale().unit())
+}
+
 /// An estimate and both ends of its range, with the decimals that [`outwards`] gives the ends.
 /// Three figures each where the range has no width.
 pub(crate) fn ranged(estimate: f64, low: f64, high: f64) -> [String; 3] {

@@ -70,7 +70,7 @@ fn draw(found: &Comparison, row: &Row, paint: Paint) -> Option<Figure> {
         y_title: Of::Difference.subject(&found.arm_names),
     };
     let mut panel = Panel::new(&frame);
-    panel.zone(hundredfold(-row.margin), hundredfold(row.margin));
+    panel.zone(row.metric.scale().within(row.margin).map(hundredfold));
     panel.level(0.0, Ink::Axis, Stroke::Solid);
     let mut before = None;
     for (at, point) in points.iter().enumerate() {

@@ -240,7 +240,7 @@ pub(super) fn differences(analysis: &Analysis, questions: &[&Question], axis: &A
     let x_of = axis.at;
     let mut panel = Panel::new(&frame);
     let margin = questions.iter().map(|q| q.margin).fold(0.0, f64::max);
-    panel.zone(hundredfold(-margin), hundredfold(margin));
+    panel.zone(metric.scale().within(margin).map(hundredfold));
     panel.level(0.0, Ink::Axis, Stroke::Solid);
     let predicted: Vec<(f64, f64)> = questions
         .iter()

@@ -111,9 +111,9 @@ fn values(
 fn effects(q: &Question, pairs: &[&Pair], x: (f64, f64), ticks: &[(f64, String)]) -> Option<Panel> {
     let effect = q.effect.as_ref()?;
     let of = |p: &&Pair| hundredfold(series::pair_effect(q.metric, p.values.a, p.values.b));
-    let margin = hundredfold(q.margin);
+    let margins = q.metric.scale().within(q.margin).map(hundredfold);
     let ends = [effect.range95.low, effect.range95.high].map(hundredfold);
-    let all = pairs.iter().map(of).chain(ends).chain([margin, -margin]);
+    let all = pairs.iter().map(of).chain(ends).chain(margins);
     let frame = Frame {
         top: UPPER,
         height: LOWER,
@@ -126,7 +126,7 @@ fn effects(q: &Question, pairs: &[&Pair], x: (f64, f64), ticks: &[(f64, String)]
     };
     let (bottom, top) = frame.y;
     let mut panel = Panel::new(&frame);
-    panel.zone(-margin, margin);
+    panel.zone(margins);
     panel.level(0.0, Ink::Axis, Stroke::Solid);
     let ink = Ink::Verdict(q.verdict);
     for end in ends.into_iter().filter(|y| (bottom..=top).contains(y)) {

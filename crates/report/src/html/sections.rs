@@ -3,6 +3,7 @@
 use super::PageInfo;
 use crate::beside;
 use crate::figure::{Figure, Kind, Table};
+use crate::number;
 use crate::resources;
 use crate::sentences;
 use crate::studies::{self, Rows};
@@ -10,7 +11,6 @@ use crate::words::{self, Told};
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::family::Family;
 use v6gap_judge::analysis::sizes::SizeEffect;
-use v6gap_judge::analysis::words::amount_of;
 use v6gap_judge::analysis::{Analysis, CheckState};
 
 /// A section: anchor, short name for the list of contents, and what it holds.
@@ -321,7 +321,7 @@ fn nulls(analysis: &Analysis) -> Markup {
             words::signed_amount(null.metric, null.estimate),
             words::signed_range(null.metric, &null.range),
             match null.within.is_finite() {
-                true => amount_of(null.metric, null.within),
+                true => number::bound(null.metric, null.within),
                 false => "–".to_owned(),
             },
             null.blocks.to_string(),

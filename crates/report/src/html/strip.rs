@@ -106,7 +106,8 @@ fn need(q: Shown<'_>) -> f64 {
 pub(super) fn strip(q: Shown<'_>, axis: Axis) -> Markup {
     let of = |effect: f64| words::advantage(q.metric, effect);
     let mut d = String::new();
-    let (left, right) = (axis.x(-q.margin), axis.x(q.margin));
+    let [one, other] = q.metric.scale().within(q.margin).map(|end| axis.x(of(end)));
+    let (left, right) = (one.min(other), one.max(other));
     d.push_str(&format!(
         "<rect x=\"{left:.1}\" y=\"2\" width=\"{:.1}\" height=\"26\" rx=\"3\" \
          fill=\"var(--zone)\"/>\

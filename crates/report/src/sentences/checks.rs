@@ -1,9 +1,9 @@
 //! What the checks of a run say, each in one line. Those that the judge words are said as they
 //! come.
 
-use crate::words;
-use v6gap_core::metric::Metric;
+use crate::{number, words};
 use v6gap_judge::analysis::steadiness::Told;
+use v6gap_judge::analysis::words::amount_of;
 use v6gap_judge::analysis::{
     Analysis, Check, CheckState, NullResult, NullTold, Question, order_mattered,
 };
@@ -66,8 +66,8 @@ pub(crate) const fn null_told(told: NullTold) -> &'static str {
 /// and family that say least.
 fn null(analysis: &Analysis) -> String {
     let nulls = &analysis.nulls;
-    let percent = |metric, x: f64| match x.is_finite() {
-        true => words::margin(metric, v6gap_core::unit::significant(x, 2).parse().unwrap_or(x)),
+    let bound = |metric, x: f64| match x.is_finite() {
+        true => number::bound(metric, x),
         false => "nothing known".to_owned(),
     };
     if nulls.is_empty() {
@@ -78,7 +78,7 @@ fn null(analysis: &Analysis) -> String {
             "{} against itself differed by {} in {} ({}): so much of a difference may be the \
              instrument's",
             n.family,
-            percent(n.metric, n.estimate.abs()),
+            amount_of(n.metric, n.estimate),
             n.metric.noun(),
             n.cell
         );
@@ -100,18 +100,18 @@ fn null(analysis: &Analysis) -> String {
         let of = |n: &&&NullResult| (n.told == NullTold::Agrees) == (told == NullTold::Agrees);
         let say = |n: &&NullResult| match told {
             NullTold::Agrees => {
-                format!("{} within {}", n.metric.noun(), percent(n.metric, n.within))
+                format!("{} within {}", n.metric.noun(), bound(n.metric, n.within))
             }
             _ => format!(
                 "{} ({}, {} matter)",
                 n.metric.noun(),
-                percent(n.metric, n.within),
+                bound(n.metric, n.within),
                 words::margin(n.metric, n.margin)
             ),
         };
         worst.iter().filter(of).map(say).collect()
     };
-    let seen = seen_from(nulls, percent);
+    let seen = seen_from(nulls);
     match (list(NullTold::Agrees), list(NullTold::NotShown)) {
         (agree, open) if open.is_empty() && agree.is_empty() => {
             "each family agreed with itself".to_owned()
@@ -134,7 +134,7 @@ fn null(analysis: &Analysis) -> String {
 
 /// From which size on a bias would have been seen in nine of ten such runs: of each metric in the
 /// cell and family that say least.
-fn seen_from(nulls: &[NullResult], percent: impl Fn(Metric, f64) -> String) -> String {
+fn seen_from(nulls: &[NullResult]) -> String {
     let mut least: Vec<&NullResult> = Vec::new();
     for n in nulls.iter().filter(|n| n.seen_from > 0.0 && n.seen_from.is_finite()) {
         match least.iter_mut().find(|other| other.metric == n.metric) {
@@ -143,8 +143,9 @@ fn seen_from(nulls: &[NullResult], percent: impl Fn(Metric, f64) -> String) -> S
             None => least.push(n),
         }
     }
-    let say =
-        |n: &&NullResult| format!("{} in {}", percent(n.metric, n.seen_from), n.metric.noun());
+    let say = |n: &&NullResult| {
+        format!("{} in {}", number::bound(n.metric, n.seen_from), n.metric.noun())
+    };
     match least.is_empty() {
         true => String::new(),
         false => {

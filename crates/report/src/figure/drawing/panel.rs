@@ -74,7 +74,7 @@ impl Panel {
     }
 
     /// A band between two values: differences in it are too small to matter.
-    pub(in crate::figure) fn zone(&mut self, low: f64, high: f64) {
+    pub(in crate::figure) fn zone(&mut self, [low, high]: [f64; 2]) {
         let (bottom, top) = self.y;
         let (high, low) = (self.map_y(high.min(top)), self.map_y(low.max(bottom)));
         let zone = super::rectangle((LEFT, high), (END - LEFT, low - high), Ink::Zone);
