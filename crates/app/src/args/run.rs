@@ -366,7 +366,8 @@ Examples:
 Packets of full size and datagrams are tried over each family, which takes some seconds where they
 vanish. A server that measures for somebody else is not waited for.
 
-Exit code 0: ready; 3: one family is missing; 4: trouble with the server.")]
+Exit code 0: ready; 3: one family is missing; 4: trouble with the server; 6: large packets
+vanish.")]
 pub struct CheckArgs {
     /// Name or address of the server
     pub host: String,

@@ -98,17 +98,22 @@ pub fn two_links() {
 }
 
 /// Large IPv6 packets vanish without a word. Finding that out is waiting, so page and terminal wait
-/// at the same time, each in a lab of its own.
+/// at the same time, and so does a check, each in a lab of its own.
 pub fn black_hole() {
-    let homes = ["black-hole-page", "black-hole"].map(Home::new);
-    let labs = ["hole-page", "hole"].map(|name| Lab::up(name, &["--black-hole-v6", "1400"]));
-    let servers = [0, 1].map(|i| labs[i].serve(&homes[i], &[]));
-    let (page, terminal) = std::thread::scope(|scope| {
+    let homes = ["black-hole-page", "black-hole", "black-hole-check"].map(Home::new);
+    let labs = ["hole-page", "hole", "hole-check"];
+    let labs = labs.map(|name| Lab::up(name, &["--black-hole-v6", "1400"]));
+    let servers = [0, 1, 2].map(|i| labs[i].serve(&homes[i], &[]));
+    let (page, terminal, check) = std::thread::scope(|scope| {
         let page = scope.spawn(|| page(&labs[0], &homes[0]));
+        let mut check = labs[2].command(&homes[2], "client");
+        let check = scope.spawn(move || check.arg("check").args(BOTH).output().unwrap());
         let terminal = terminal(&labs[1], &homes[1], 6);
-        (page.join().unwrap(), terminal)
+        (page.join().unwrap(), terminal, check.join().unwrap())
     });
     pages::same(&page, &terminal, "E401");
+    expect(&check, "E401", 6);
+    assert!(words(&check.stdout).contains("FAIL Packets"), "{}", told(&check));
     drop(servers);
 }
 
