@@ -9,6 +9,7 @@
 mod alike;
 mod alone;
 mod args;
+mod browser;
 mod commands;
 mod conditions;
 mod database;

@@ -67,6 +67,12 @@ fn explain(error: &clap::Error, implied: Option<&str>) -> Result<Parsed, Failure
     {
         return Err(failure);
     }
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && word == "resume"
+    {
+        let what = "a run goes on with --continue, whatever plan it has";
+        return Err(Failure::usage(what).run("v6gap run HOST --continue last", ""));
+    }
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     let (what, rest) = text.split_once('\n').unwrap_or((text, ""));
@@ -114,6 +120,7 @@ mod tests {
         assert!(wrong("lab-b --sctp").contains("--sctp: v6gap does not measure SCTP."));
         assert!(wrong("-c lab-b -k 10").contains("-n SIZE"));
         assert!(wrong("shwo last").contains("\"show\" was meant"));
+        assert!(wrong("plan resume last").contains("v6gap run HOST --continue last"));
     }
 
     #[test]

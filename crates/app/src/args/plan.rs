@@ -15,6 +15,7 @@ use v6gap_core::plan::scale::Scale;
 Examples:
   v6gap plan list                       plans that come with the program
   v6gap plan show sizes > my.toml       one of them, to change it
+  v6gap plan new > my.toml              or one to fill in
   v6gap plan check my.toml              every line back in words, every problem at once
   v6gap plan estimate my.toml           time and bytes, before anything is sent
   v6gap plan run my.toml lab-b")]
@@ -37,6 +38,8 @@ pub enum PlanCommand {
     List(PlanListArgs),
     /// Print a plan that comes with the program
     Show(PlanShowArgs),
+    /// Print a plan to fill in, with a remark on every line
+    New(PlanNewArgs),
 }
 
 /// List the plans that come with the program
@@ -106,6 +109,11 @@ pub struct PlanShowArgs {
     /// Name of a plan, as `plan list` gives it
     pub name: String,
 }
+
+/// A plan to fill in.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example:\n  v6gap plan new > my.toml")]
+pub struct PlanNewArgs {}
 
 /// A plan to measure.
 #[derive(Debug, Clone, Args)]

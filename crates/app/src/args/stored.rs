@@ -52,6 +52,7 @@ pub enum ShowFormat {
 #[command(after_help = "\
 Examples:
   v6gap report last
+  v6gap report last --open
   v6gap report 7k2f9q -o difference.html
   v6gap report last --facsimile")]
 pub struct ReportArgs {
@@ -64,6 +65,9 @@ pub struct ReportArgs {
     /// Draw figures as the study printed them that the plan repeats, too
     #[arg(long)]
     pub facsimile: bool,
+    /// Show it in a browser
+    #[arg(long)]
+    pub open: bool,
 }
 
 /// Let a stored result happen again, at its times

@@ -1,4 +1,4 @@
-//! `plan`: check, estimate, run, list and show plans.
+//! `plan`: check, estimate, run, list, show and begin plans.
 
 pub mod expect;
 mod list;
@@ -13,6 +13,9 @@ use crate::settings::Context;
 use crate::target::RunOptions;
 use v6gap_core::plan::scale::Scale;
 use v6gap_report::plan::explain;
+
+/// A plan to fill in. What can be taken in begins with `#` and no space.
+const NEW: &str = include_str!("plan/new.toml");
 
 /// Does what is asked with a plan.
 ///
@@ -35,6 +38,7 @@ pub fn execute(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure> {
         PlanCommand::List(args) if args.json => list::json()?,
         PlanCommand::List(_) => list::list(style.width)?,
         PlanCommand::Show(args) => list::show(&args.name, style.width)?,
+        PlanCommand::New(_) => NEW.to_owned(),
     };
     output::to_stdout(&output::fit(style, &text));
     Ok(Outcome::Done)
@@ -102,4 +106,47 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
         None => run::execute_plan(plan, target, &options, context),
     };
     measured.map_err(|failure| options.connect.said_again(&host, failure))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_store::parse_plan;
+
+    /// The plan is right as it is, and with each line, or table, that can be taken in.
+    #[test]
+    fn all_that_a_new_plan_offers_can_be_taken_in() {
+        let offered =
+            |line: &str| line.strip_prefix('#').is_some_and(|rest| !rest.starts_with([' ', '\n']));
+        let is_table = |part: &str| part.starts_with("#[");
+        let parts: Vec<&str> = NEW.split_inclusive("\n\n").collect();
+        let with = |at: usize, part: &str| {
+            let plan: String =
+                parts.iter().enumerate().map(|(i, old)| if i == at { part } else { old }).collect();
+            let read = parse_plan(&plan, 1, &mut |_| Ok(()));
+            assert!(read.is_ok(), "{plan}\n{:?}", read.err());
+        };
+        with(0, parts[0]);
+        let mut taken = 0;
+        for (at, part) in parts.iter().enumerate() {
+            let lines: Vec<&str> = part.split_inclusive('\n').collect();
+            let taking = |which: &dyn Fn(usize) -> bool| -> String {
+                let line = |(i, line): (usize, &&str)| match which(i) && offered(line) {
+                    true => line[1..].to_owned(),
+                    false => (*line).to_owned(),
+                };
+                lines.iter().enumerate().map(line).collect()
+            };
+            if is_table(part) {
+                with(at, &taking(&|_| true));
+                taken += 1;
+                continue;
+            }
+            for of in (0..lines.len()).filter(|of| offered(lines[*of])) {
+                with(at, &taking(&|i| i == of));
+                taken += 1;
+            }
+        }
+        assert!(taken > 12, "{taken}");
+    }
 }

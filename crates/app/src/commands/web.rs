@@ -3,13 +3,13 @@
 mod demo;
 
 use crate::args::WebArgs;
+use crate::browser;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::session;
 use crate::settings::Context;
 use std::io::IsTerminal;
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use v6gap_core::family::Family;
@@ -116,7 +116,7 @@ fn opened(addresses: &[SocketAddr], keys: Arc<Keys>, door: Option<&Store>) {
     output::to_stdout("The link works once; Enter prints another. Ctrl-C stops it.");
     if let (Some(first), Some(store)) = (first, door) {
         // Without it the link that was printed is there to be clicked.
-        let _ = store.write_door(&page_to(&first)).map(|page| open(&page));
+        let _ = store.write_door(&page_to(&first)).map(|page| browser::open(&page));
     }
     session::at_each_line(move || link().is_some());
 }
@@ -129,17 +129,4 @@ fn page_to(link: &str) -> String {
          <meta http-equiv=\"refresh\" content=\"0;url={link}\">\n\
          <p><a href=\"{link}\">v6gap in this browser</a></p>\n"
     )
-}
-
-/// Opens a browser where this desktop has a way to.
-#[expect(clippy::disallowed_methods, reason = "the one program that is asked to show the page")]
-fn open(page: &Path) {
-    let opener = match std::env::consts::OS {
-        "macos" => "open",
-        "windows" => "explorer",
-        _ => "xdg-open",
-    };
-    let quiet = std::process::Stdio::null;
-    let mut command = std::process::Command::new(opener);
-    let _ = command.arg(page).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
 }

@@ -3,7 +3,7 @@
 use crate::support::Sandbox;
 
 /// Every verb with the verbs below it.
-const VERBS: [&str; 52] = [
+const VERBS: [&str; 53] = [
     "demo",
     "run",
     "watch",
@@ -47,6 +47,7 @@ const VERBS: [&str; 52] = [
     "plan run",
     "plan list",
     "plan show",
+    "plan new",
     "lab",
     "lab up",
     "lab exec",

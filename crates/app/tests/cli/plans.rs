@@ -54,6 +54,8 @@ fn plans_that_come_with_the_program_are_listed_shown_checked_and_estimated() {
         let estimate = sandbox.run(&format!("plan estimate {name}")).ended(0).out;
         assert!(estimate.contains("Taken for granted"), "{estimate}");
     }
+    sandbox.write("new.toml", &sandbox.run("plan new").ended(0).out);
+    assert!(sandbox.run("plan check new.toml").ended(0).out.contains("My plan"));
     let wrong = sandbox.run("plan show size").ended(2);
     assert!(wrong.err.contains("\"sizes\" was meant"), "{wrong:?}");
 }

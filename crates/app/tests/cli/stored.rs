@@ -66,6 +66,26 @@ fn a_report_is_one_page_beside_the_result_or_where_asked() {
     sandbox.run("report last last -o page.html").ended(2);
 }
 
+/// The program that desktops have for that is given the page.
+#[test]
+fn a_report_is_shown_in_a_browser_if_asked() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::with_run();
+    let opener = sandbox.write("xdg-open", "#!/bin/sh\necho \"$1\" > told\n");
+    std::fs::set_permissions(&opener, PermissionsExt::from_mode(0o700)).unwrap();
+    let told = sandbox.path("told");
+    assert!(std::process::Command::new("mkfifo").arg(&told).status().unwrap().success());
+    let (tell, opened) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tell.send(std::fs::read_to_string(told)));
+    let folder = sandbox.path("");
+    let shown =
+        sandbox.run_with("report last --open", &[("PATH", &folder), ("V6GAP_DATA", &folder)]);
+    let page = opened.recv_timeout(std::time::Duration::from_secs(30)).unwrap().unwrap();
+    assert_eq!(page, shown.ended(0).out);
+    assert!(page.ends_with("/runs/7k2f9q/report.html\n"), "{page}");
+    sandbox.run("report last --open -o -").ended(2);
+}
+
 #[test]
 fn the_list_begins_with_the_latest() {
     let sandbox = Sandbox::new();
