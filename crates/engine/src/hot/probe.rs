@@ -102,7 +102,9 @@ pub fn client(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let ClientBuffers { message, back: buffer, expected } = buffers;
-    let mut gathering = Gathering { manner, sockets, buffer, expected, notes, watch, quiet: None };
+    let asked = course.first().map_or(Arm::A, |slot| slot.arm);
+    let mut gathering =
+        Gathering { manner, sockets, buffer, expected, notes, watch, asked, quiet: None };
     let start_ns = clock::now_ns() + SLEEP_LATE_NS;
     let mut last_ns = start_ns;
     for slot in course {
@@ -133,6 +135,8 @@ struct Gathering<'a> {
     expected: &'a [u8],
     notes: &'a mut PerArm<ClientNotes>,
     watch: &'a Watch<'a>,
+    /// Of which arm the last packet was: silence is that one's.
+    asked: Arm,
     quiet: Option<u64>,
 }
 
@@ -189,7 +193,7 @@ impl Gathering<'_> {
             self.quiet = None;
             return Ok(());
         }
-        self.watch.idle(&mut self.quiet).map_err(broken)?;
+        self.watch.idle(&mut self.quiet).map_err(Broken::at(self.asked, PROBING))?;
         if sleep_ns == 0 && self.watch.wait == Wait::Block {
             cpu::yield_now();
         }
@@ -253,6 +257,7 @@ impl Gathering<'_> {
     fn send(&mut self, slot: &Slot, due_ns: u64, message: &mut [u8]) -> Result<(), Broken> {
         let Some(socket) = self.sockets.get(slot.arm) else { return Ok(()) };
         let broken = Broken::at(slot.arm, PROBING);
+        self.asked = slot.arm;
         let notes = self.notes.get_mut(slot.arm);
         // The bound of packets of an arm is far below 2^32.
         let sequence = notes.sent.len() as u32;
@@ -313,7 +318,9 @@ pub fn server(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let broken = |place| Broken::at([Arm::A, Arm::B][place], PROBING);
-    let mut returning = Returning { manner, validation, buffer, answer, notes, watch, quiet: None };
+    let (heard, quiet) = (Arm::A, None);
+    let mut returning =
+        Returning { manner, validation, buffer, answer, notes, watch, heard, quiet };
     let mut departing = [[(Arm::A, 0); DEPARTING]; 2];
     let mut sends = [0; 2];
     let sleep_ns = match watch.wait {
@@ -335,7 +342,7 @@ pub fn server(
         if !any {
             match watch.idle(&mut returning.quiet) {
                 Err(Cause::Finished) => return Ok(()),
-                other => other.map_err(broken(0))?,
+                other => other.map_err(Broken::at(returning.heard, PROBING))?,
             }
         }
     }
@@ -370,6 +377,8 @@ struct Returning<'a, 'v> {
     answer: &'a mut [u8],
     notes: &'a mut PerArm<ServerNotes>,
     watch: &'a Watch<'a>,
+    /// Of which arm the last packet was: silence is that one's.
+    heard: Arm,
     quiet: Option<u64>,
 }
 
@@ -399,7 +408,7 @@ impl Returning<'_, '_> {
                 // Datagrams of others are as good as none: they must not keep the task going.
                 Handling::Valid { .. } | Handling::Ignore => continue,
             };
-            self.quiet = None;
+            (self.heard, self.quiet) = (header.arm, None);
             self.watch.busy(came_ns)?;
             if header.flags.contains(Flags::END) {
                 return Ok(Taken::End);

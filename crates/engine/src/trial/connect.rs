@@ -11,7 +11,7 @@ use super::times::times;
 use super::{TrialError, flows, only_arm};
 use crate::hot::answer::{Answered, Door, Other, answer as hot_answer};
 use crate::hot::connect::{Failure, Manner, Slots, Steps};
-use crate::hot::{Broken, Tally, Watch, bulk, connect as hot};
+use crate::hot::{Broken, Cause, Tally, Watch, bulk, connect as hot};
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{ConnectionMemory, Connections, EndReport, Measured};
@@ -236,7 +236,11 @@ fn answer(task: &Task, workload: &Connect, flows: &DataFlows<'_>, ready: impl Fn
     ready();
     hot_answer(&door, &mut handed, &mut others, &mut answered, &watch)
         .map_err(|broken| TrialError::of(broken, family, None))?;
-    let (seen, _) = lead.ok_or_else(|| missing("connection"))?;
+    let (seen, _) = lead.ok_or_else(|| {
+        // The client could not open it: a route may have been away for a moment.
+        let (operation, cause) = ("waiting for connections", Cause::Finished);
+        TrialError::of(Broken { arm, operation, cause }, family, None)
+    })?;
     let (endpoints, granted) = seen.map_err(TrialError::socket(family, None))?;
     let measured = Measured::Times(times(&answered.between.times_ns, &[], 0));
     let report = EndReport { measured, endpoints: Some(endpoints), granted, ..before.report() };

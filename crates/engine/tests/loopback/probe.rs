@@ -12,9 +12,12 @@ use v6gap_core::session::validation::Validation;
 use v6gap_core::workload::{
     Direction, Law, Load, LoadFamily, Probe, Transport, UdpLoad, Wait, Workload,
 };
-use v6gap_engine::hot::probe::{self as hot, Clock, Manner, ServerNotes};
+use v6gap_engine::hot::probe::{
+    self as hot, ClientBuffers, ClientNotes, Clock, Manner, ServerNotes,
+};
 use v6gap_engine::hot::{Cause, Watch};
 use v6gap_engine::trial::TrialError;
+use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::{Datagram, KernelTimes};
 
 const MS: u64 = 1_000_000;
@@ -97,6 +100,30 @@ fn kernel_times_split_the_round_trip() {
             assert_eq!(way.traffic_classes, [(0, probed.sent)]);
         }
     }
+}
+
+/// Two ends that never answer: the first family was asked once, the second ever since.
+#[test]
+fn silence_is_that_of_the_arm_that_was_asked_last() {
+    let mute = PerArm::FAMILIES
+        .map(|family| Datagram::bind(SocketAddr::new(family.loopback(), 0)).unwrap());
+    let sockets = PerArm::FAMILIES.map(|family| {
+        let socket = Datagram::bind(SocketAddr::new(family.loopback(), 0)).unwrap();
+        let end = mute.get(PerArm::FAMILIES.arm_of(family));
+        socket.connect(end.local().unwrap()).unwrap();
+        Some(socket)
+    });
+    let slot = |at_ns, arm| hot::Slot { at_ns, arm, turn: 0 };
+    let course = [slot(0, Arm::A), slot(MS, Arm::B), slot(10_000 * MS, Arm::B)];
+    let (interval_ns, timeout_ns) = (MS, MS);
+    let manner = Manner { tag: [7; 8], clock: Clock::Monotonic, interval_ns, timeout_ns };
+    let bytes = |length| Bytes::zeroed(length);
+    let mut buffers = ClientBuffers { message: bytes(100), back: bytes(101), expected: bytes(100) };
+    let mut notes = PerArm::from_fn(|_| ClientNotes::with_room(3));
+    let watch = Watch::silence(Wait::Block, 50 * MS);
+    let broken = hot::client(&course, &manner, &sockets, &mut buffers, &mut notes, &watch);
+    let broken = broken.unwrap_err();
+    assert!(matches!((broken.arm, &broken.cause), (Arm::B, Cause::Silent)), "{broken:?}");
 }
 
 #[test]

@@ -33,6 +33,11 @@ pub(super) fn course(probe: &Probe, arms: &[Arm], order: TurnOrder, seed: u64) -
     slots
 }
 
+/// The longest time in which nothing is due, in ns: that long nothing need come.
+pub(super) fn longest_gap_ns(course: &[Slot]) -> u64 {
+    course.windows(2).map(|two| two[1].at_ns - two[0].at_ns).max().unwrap_or(0)
+}
+
 fn first(order: TurnOrder, arms: &[Arm]) -> Arm {
     let [a, b] = order.arms();
     if arms.contains(&a) { a } else { b }
@@ -64,6 +69,14 @@ mod tests {
         }
         let starts: Vec<u64> = course.chunks(10).map(|c| c[0].at_ns % 1_000_000).collect();
         assert!(starts.windows(2).any(|w| w[0] != w[1]), "random starts: {starts:?}");
+    }
+
+    #[test]
+    fn the_longest_gap_is_that_of_a_slow_course() {
+        let slow = Probe { turns: 2, turn_packets: 3, interval_ns: 6_000_000_000, ..probe() };
+        let gap_ns = longest_gap_ns(&course(&slow, &Arm::BOTH, TurnOrder::Ab, 7));
+        assert!((6_000_000_000..12_000_000_001).contains(&gap_ns), "{gap_ns}");
+        assert_eq!(longest_gap_ns(&[]), 0);
     }
 
     #[test]

@@ -42,13 +42,14 @@ pub(super) fn client(task: &Task, probe: &Probe, context: &ClientContext) -> Rep
     let remotes: Vec<(Arm, SocketAddr)> =
         arms.iter().map(|&arm| Ok((arm, remote(arm)?))).collect::<Result<_, TrialError>>()?;
     let manner = manner(task, probe);
-    let watch = Watch::silence(probe.wait, context.timeout_ns.max(2 * probe.timeout_ns));
+    let course = course::course(probe, &arms, task.order, task.seed);
+    let silence_ns = context.timeout_ns.max(2 * probe.timeout_ns);
+    let watch = Watch::silence(probe.wait, silence_ns + course::longest_gap_ns(&course));
     let mut buffers = ClientBuffers {
         message: payload(task, End::Client, probe.payload_bytes),
         back: Bytes::zeroed(probe.payload_bytes as usize + 1),
         expected: payload(task, End::Server, probe.payload_bytes),
     };
-    let course = course::course(probe, &arms, task.order, task.seed);
     let mut notes = PerArm::from_fn(|arm| match arms.contains(&arm) {
         true => ClientNotes::with_room(probe.packets_max()),
         false => ClientNotes::default(),
@@ -180,7 +181,10 @@ pub(super) fn server(
     // A socket that both arms share is marked once, or it would not get its own marks back.
     let _marked = marked(task, probe, if null { &sockets[..1] } else { &sockets[..] })?;
     let before = Before::look(flows.processor);
+    let arms: Vec<Arm> = sockets.iter().map(|(arm, _)| *arm).collect();
+    let gap_ns = course::longest_gap_ns(&course::course(probe, &arms, task.order, task.seed));
     let watch = flows.watch(task, probe.wait);
+    let watch = Watch { silence_ns: watch.silence_ns.saturating_add(gap_ns), ..watch };
     ready();
     let broken = |b: Broken| {
         let arm = b.arm;
