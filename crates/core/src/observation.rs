@@ -152,6 +152,15 @@ pub struct Connections {
     pub memory: Option<ConnectionMemory>,
 }
 
+impl Connections {
+    /// How many failed, and of how many: one that stood and got no answer has its time among those
+    /// of `connect`, and failed all the same.
+    pub fn lost(&self) -> (u64, u64) {
+        let came_through = self.first_byte.as_ref().unwrap_or(&self.connect).count;
+        (self.connect.lost, came_through.saturating_add(self.connect.lost))
+    }
+}
+
 /// Memory of the kernel for idle connections (docs/method.md section B.9).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct ConnectionMemory {

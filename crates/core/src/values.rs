@@ -122,6 +122,15 @@ pub fn counted(metric: Metric, ends: &Ends) -> Option<(u64, u64)> {
     }
 }
 
+/// Connections or exchanges that were lost or failed, and of how many; `None` where nothing of that
+/// kind was asked for.
+pub fn lost(ends: &Ends) -> Option<(u64, u64)> {
+    match &ends.client.measured {
+        Measured::Connections(all) => Some(all.lost()),
+        _ => times(Metric::Connect, ends).map(|times| (times.lost, times.with_lost())),
+    }
+}
+
 /// The time of a phase of a visit, or of a question to a name server, in s.
 fn phase(metric: Metric, ends: &Ends) -> Option<f64> {
     let ns = match &ends.client.measured {
@@ -277,6 +286,19 @@ mod tests {
         Connect, Direction, Echo, FrameArrivals, Frames, TcpBulk, UdpBulk, Visit,
     };
     use alloc::boxed::Box;
+
+    /// Of 24 connections five stood and were not answered.
+    #[test]
+    fn a_connection_without_an_answer_failed_once() {
+        let times = |count, lost| Times { count, lost, ..Times::default() };
+        let answered = |first_byte| Connections {
+            connect: times(24, 5),
+            first_byte,
+            ..Connections::default()
+        };
+        assert_eq!(answered(Some(times(19, 0))).lost(), (5, 24));
+        assert_eq!(answered(None).lost(), (5, 29));
+    }
 
     fn end(measured: Measured) -> EndReport {
         EndReport { measured, ..EndReport::default() }

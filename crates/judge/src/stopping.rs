@@ -107,6 +107,7 @@ impl Judge for Interim {
         let cell = self.cells.iter().position(|cell| cell.id == a.cell);
         if let Some(cell) = cell.filter(|_| a.kind == BlockKind::Compare) {
             self.discarded[cell].insert(a.block);
+            self.failing.discarded(&a.cell, a.block);
             let own = self.questions.iter_mut().filter(|question| question.cell == cell);
             own.for_each(|question| question.discarded(PerArm { a, b }));
         }
@@ -167,7 +168,7 @@ impl Judge for Interim {
     fn complete(&self, rounds: u32, elapsed_ns: u64, round_ns: u64) -> bool {
         match self.stop {
             Stop::Pairs { pairs } => {
-                let open = self.questions.iter().filter(|q| !q.given_up);
+                let open = self.questions.iter().filter(|q| !q.is_over());
                 let fewest = open.map(Running::rounds).min();
                 // Blocks that fail again and again must not keep a run going for ever.
                 fewest.is_some_and(|n| n as u32 >= pairs) || rounds >= pairs.saturating_mul(2)
@@ -223,7 +224,9 @@ impl Interim {
             combined
                 .is_some_and(|(combined, ruling)| self.questions[q].is_settled(combined, ruling))
         };
-        let settled = |q: usize| self.questions[q].given_up || (stands(q) && is_settled(q));
+        let withheld = |q: usize| self.failing.withholds(&self.cells[self.questions[q].cell].id);
+        let settled =
+            |q: usize| self.questions[q].is_over() || (stands(q) && !withheld(q) && is_settled(q));
         (0..self.questions.len()).map(settled).collect()
     }
 

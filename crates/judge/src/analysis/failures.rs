@@ -4,7 +4,7 @@
 
 use super::collect::{Block, Collected};
 use super::counted::{Counted, Times, sum};
-use super::{Verdict, conditions, effect};
+use super::{Verdict, conditions};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use serde::Serialize;
@@ -149,21 +149,52 @@ pub(super) fn unreached(found: &Collected<'_>) -> PerArm<usize> {
     PerArm::from_fn(|arm| lost.iter().filter(|(of, _)| *of == arm).map(|(_, n)| n).sum())
 }
 
+/// What failed of one cell where families were compared.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OfCell {
+    /// Blocks that were begun, by number, and whether an attempt at them failed over each arm.
+    begun: BTreeMap<u32, PerArm<bool>>,
+    /// Connections that failed, and of how many.
+    connections: PerArm<(u64, u64)>,
+}
+
+impl OfCell {
+    /// Takes note of a block, and of the arm over which an attempt at it failed.
+    pub(crate) fn begun(&mut self, block: u32, failed: Option<Arm>) {
+        let arms = self.begun.entry(block).or_default();
+        if let Some(arm) = failed {
+            *arms.get_mut(arm) = true;
+        }
+    }
+
+    /// Takes note of the connections of a block.
+    pub(crate) fn opened(&mut self, connections: Times) {
+        self.connections = sum(self.connections, connections);
+    }
+
+    /// The arm of which too much failed to compare what is left.
+    pub(crate) fn too_many(&self) -> Option<Arm> {
+        let failed = |arm: Arm| self.begun.values().filter(|failed| *failed.get(arm)).count();
+        let too_many = |arm: &Arm| {
+            let (lost, of) = *self.connections.get(*arm);
+            conditions::too_many(failed(*arm), self.begun.len())
+                || conditions::too_many(lost as usize, of as usize)
+        };
+        Arm::BOTH.into_iter().find(too_many)
+    }
+}
+
 /// Cells in which too much of one arm failed to compare what is left, with that arm.
 pub(super) fn too_many<'a>(found: &Collected<'a>) -> BTreeMap<&'a str, Arm> {
-    let mut cells: BTreeMap<&str, Vec<InBlock<'_>>> = BTreeMap::new();
-    for block in in_blocks(found).into_values() {
-        cells.entry(block.cell).or_default().push(block);
+    let mut cells: BTreeMap<&str, OfCell> = BTreeMap::new();
+    for (number, block) in in_blocks(found) {
+        let of = cells.entry(block.cell).or_default();
+        of.begun(number, None);
+        let failed = Arm::BOTH.into_iter().filter(|&arm| *block.attempts.get(arm) > 0);
+        failed.for_each(|arm| of.begun(number, Some(arm)));
+        of.opened(block.connections);
     }
-    let too_many = |blocks: &[InBlock<'_>], arm: Arm| {
-        let failed = blocks.iter().filter(|block| *block.attempts.get(arm) > 0).count();
-        let connections = blocks.iter().map(|block| block.connections.get(arm));
-        let (lost, of) = connections.fold((0, 0), |sum, one| effect::add(sum, *one));
-        conditions::too_many(failed, blocks.len())
-            || conditions::too_many(lost as usize, of as usize)
-    };
-    let arm_of = |blocks: &[InBlock<'_>]| Arm::BOTH.into_iter().find(|&arm| too_many(blocks, arm));
-    cells.into_iter().filter_map(|(cell, blocks)| Some((cell, arm_of(&blocks)?))).collect()
+    cells.into_iter().filter_map(|(cell, of)| Some((cell, of.too_many()?))).collect()
 }
 
 /// Each comparing block that was begun, by its number.
@@ -194,8 +225,7 @@ fn in_blocks<'a>(found: &Collected<'a>) -> Begun<'a> {
 /// Connections of a trial that failed, and of how many.
 pub(crate) fn connections(workload: &Workload, trial: &TrialRecord) -> (u64, u64) {
     let opens = matches!(workload, Workload::Connect(_));
-    let times = values::times(Metric::Connect, &trial.ends).filter(|_| opens);
-    times.map_or((0, 0), |times| (times.lost, times.with_lost()))
+    values::lost(&trial.ends).filter(|_| opens).unwrap_or_default()
 }
 
 /// Exchanges of datagrams of one arm that were lost in a block, and of how many. Where whole turns

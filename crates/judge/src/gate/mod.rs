@@ -139,12 +139,10 @@ fn answers(trial: &TrialRecord, other: &TrialRecord, findings: &mut Vec<GateFind
 
 /// What never came back is in no mean, so it is said.
 fn lost(trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
-    // What failed is the same for all times of a workload.
-    if let Some(times) = values::times(Metric::Connect, &trial.ends)
-        && times.lost > 0
+    if let Some((lost, of)) = values::lost(&trial.ends)
+        && lost > 0
     {
-        let of = times.with_lost();
-        findings.push(caveat("lost", format!("{} of {of} were lost or failed", times.lost)));
+        findings.push(caveat("lost", format!("{lost} of {of} were lost or failed")));
     }
 }
 

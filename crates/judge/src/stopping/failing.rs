@@ -3,7 +3,8 @@
 //! (docs/method.md section D.2).
 
 use crate::analysis::counted::{Counted, Times};
-use crate::analysis::failures;
+use crate::analysis::failures::{self, OfCell};
+use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use v6gap_core::arm::{BlockKind, PerArm};
@@ -24,24 +25,39 @@ pub(super) struct Failing {
     arms: PerArm<Family>,
     /// Of attempts and blocks, with their cells and rounds.
     times: Vec<(String, u32, Times)>,
+    /// By cell.
+    cells: BTreeMap<String, OfCell>,
 }
 
 impl Failing {
     pub(super) fn new(arms: PerArm<Family>) -> Self {
-        Failing { arms, times: Vec::new() }
+        Failing { arms, times: Vec::new(), cells: BTreeMap::new() }
     }
 
     /// Takes note of an attempt that gave nothing.
     pub(super) fn attempt(&mut self, failed: &FailedAttempt) {
         let arm = failed.family.map(|family| self.arms.arm_of(family));
+        if failed.kind == BlockKind::Compare {
+            self.cells.entry(failed.cell.clone()).or_default().begun(failed.block, arm);
+        }
         let times = PerArm::from_fn(|of| (u64::from(arm == Some(of)), 0));
         self.take(failed.kind, &failed.cell, failed.round, times);
     }
 
     /// Takes note of a valid block and of its connections that failed.
     pub(super) fn block(&mut self, cell: &Cell, trials: PerArm<&TrialRecord>) {
-        let lost = |trial| (0, failures::connections(&cell.workload, trial).0);
-        self.take(trials.a.kind, &cell.id, trials.a.round, trials.map(lost));
+        let connections = trials.map(|trial| failures::connections(&cell.workload, trial));
+        self.take(trials.a.kind, &cell.id, trials.a.round, connections.map(|(lost, _)| (0, lost)));
+        if trials.a.kind == BlockKind::Compare {
+            self.discarded(&cell.id, trials.a.block).opened(connections);
+        }
+    }
+
+    /// Takes note of a block that does not count, but was begun.
+    pub(super) fn discarded(&mut self, cell: &str, block: u32) -> &mut OfCell {
+        let of = self.cells.entry(cell.to_string()).or_default();
+        of.begun(block, None);
+        of
     }
 
     fn take(&mut self, kind: BlockKind, cell: &str, round: u32, times: Times) {
@@ -57,9 +73,21 @@ impl Failing {
 
     /// Whether one arm fails often, and too seldom so far to tell which.
     pub(super) fn is_open(&self) -> bool {
+        let (apart, rounds) = self.apart();
+        apart < ENOUGH && apart as f64 > OFTEN * rounds as f64
+    }
+
+    /// Whether so much of a cell failed that its values would have no verdict, which a few blocks
+    /// more may mend. Nobody waits for values where it is known which arm fails.
+    pub(super) fn withholds(&self, cell: &str) -> bool {
+        let too_many = self.cells.get(cell).is_some_and(|of| of.too_many().is_some());
+        too_many && self.apart().0 < ENOUGH
+    }
+
+    /// Rounds in which one arm failed more, and all.
+    fn apart(&self) -> (usize, usize) {
         let times = self.times.iter().map(|(cell, round, times)| (cell.as_str(), *round, *times));
         let told = Counted::of(times);
-        let apart = told.more.a + told.more.b;
-        apart < ENOUGH && apart as f64 > OFTEN * told.rounds as f64
+        (told.more.a + told.more.b, told.rounds)
     }
 }

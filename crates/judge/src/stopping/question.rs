@@ -26,6 +26,8 @@ pub(super) struct Running {
     pub all: Measured,
     /// A discarded block has no value, or none that could be kept.
     pub unknown: bool,
+    /// Blocks that count and have no value.
+    pub without: usize,
     /// Effects of the null blocks before the first comparison.
     pub nulls: Vec<f64>,
     /// The cell is not measured any more: the question waits for no answer, but the p-values of the
@@ -63,6 +65,7 @@ impl Running {
             valid: Measured::default(),
             all: Measured::default(),
             unknown: false,
+            without: 0,
             nulls: Vec::new(),
             given_up: false,
         }
@@ -70,19 +73,27 @@ impl Running {
 
     /// Takes note of a block that counts.
     pub fn add(&mut self, trials: PerArm<&TrialRecord>) {
-        if let Some(effect) = effect::of_trials(self.metric, trials) {
-            self.valid.add(self.metric, trials, effect);
-            self.all.add(self.metric, trials, effect);
+        match effect::of_trials(self.metric, trials) {
+            Some(effect) => {
+                self.valid.add(self.metric, trials, effect);
+                self.all.add(self.metric, trials, effect);
+            }
+            None => self.without += 1,
         }
+    }
+
+    /// Nobody waits for it: its cell is not measured any more, or no block of it has had a value.
+    pub fn is_over(&self) -> bool {
+        let is_vain = self.without >= effect::BLOCKS_MIN && self.valid.effects.is_empty();
+        self.given_up || is_vain
     }
 
     /// Takes note of a block that does not count.
     pub fn discarded(&mut self, trials: PerArm<&TrialRecord>) {
-        match effect::of_trials(self.metric, trials) {
-            Some(effect) if !conditions::is_of_run(trials) => {
-                self.all.add(self.metric, trials, effect);
-            }
-            _ => self.unknown = true,
+        let effect = effect::of_trials(self.metric, trials);
+        self.unknown |= effect.is_none() || conditions::is_of_run(trials);
+        if let Some(effect) = effect {
+            self.all.add(self.metric, trials, effect);
         }
     }
 

@@ -28,10 +28,12 @@ fn progress(plan: &Plan, rounds: u32, ratio: f64, noise: f64) -> Interim {
     for round in 0..rounds {
         for cell in &plan.cells {
             let wobble = 1.0 + if round % 2 == 0 { noise } else { -noise };
-            let mut a = trial(cell, Arm::A, BlockKind::Compare, 100.0);
-            let b = trial(cell, Arm::B, BlockKind::Compare, 100.0 * ratio * wobble);
-            a.round = round + 1;
-            progress.add(&a, &b);
+            let of = |arm, value| TrialRecord {
+                block: round + 1,
+                round: round + 1,
+                ..trial(cell, arm, BlockKind::Compare, value)
+            };
+            progress.add(&of(Arm::A, 100.0), &of(Arm::B, 100.0 * ratio * wobble));
             let null = BlockKind::Null(Family::V4);
             progress.add(&trial(cell, Arm::A, null, 1.0), &trial(cell, Arm::B, null, 9.0));
         }
@@ -89,7 +91,7 @@ fn failures_that_may_tell_the_families_apart_keep_a_run_going() {
         let mut progress = progress(&plan, rounds, 1.0, 0.001);
         for &(round, family) in failures {
             let refused = refused(&plan.cells[0].id, Some(family));
-            progress.failed(&FailedAttempt { round, ..refused });
+            progress.failed(&FailedAttempt { block: round, round, ..refused });
         }
         progress
     };
@@ -151,6 +153,42 @@ fn a_run_goes_on_while_what_was_discarded_would_withhold_its_answer() {
     let mut gone = discarded(clear(6), &[7, 9], 0.8);
     gone.give_up(0);
     assert!(complete(&gone), "what is not measured any more");
+}
+
+/// Two blocks of one cell failed: the answers of eight would be withheld, those of ten stand.
+/// Where many failed and it is known which family does, nobody waits for values.
+#[test]
+fn a_run_goes_on_while_what_failed_would_withhold_its_answer() {
+    let plan = plan(ADAPTIVE);
+    let withheld = |rounds: u32, blocks: u32| {
+        let mut progress = progress(&plan, rounds, 1.0, 0.001);
+        for block in 1..=blocks {
+            let refused = refused(&plan.cells[0].id, Some(Family::V6));
+            progress.failed(&FailedAttempt { block, round: block, ..refused });
+        }
+        let settled = progress.settled();
+        let own = progress.questions.iter().zip(settled).filter(|(q, _)| q.cell == 0);
+        own.into_iter().all(|(_, settled)| !settled)
+    };
+    assert!(withheld(8, 2));
+    assert!(!withheld(10, 2) && !withheld(8, 1));
+    assert!(withheld(12, 8) && !withheld(12, 9), "it is known that IPv6 fails");
+}
+
+/// Bodies that are too short have no rate, whichever trial one looks at.
+#[test]
+fn what_never_has_a_value_keeps_nobody_waiting() {
+    for (stop, rounds) in [(ADAPTIVE, 8), (Stop::Pairs { pairs: 8 }, 8)] {
+        let plan = plan(stop);
+        let mut progress = progress(&plan, rounds, 1.0, 0.001);
+        assert!(progress.complete(rounds, SECOND, SECOND));
+        let vain = &mut progress.questions[0];
+        vain.valid.effects.clear();
+        vain.without = effect::BLOCKS_MIN - 1;
+        assert!(!progress.complete(rounds, SECOND, SECOND), "one may still come");
+        progress.questions[0].without = effect::BLOCKS_MIN;
+        assert!(progress.complete(rounds, SECOND, SECOND));
+    }
 }
 
 /// So many blocks of the first cell that do not count, in which the second arm has `ratio` times
