@@ -489,8 +489,7 @@ pub(crate) fn to_settle(analysis: &Analysis) -> Vec<String> {
             return Some(format!("{}: {}.", q.label, out_of_reach(q)));
         }
         let pairs = q.pairs_to_settle?;
-        let pair_ns = analysis.span_ns as f64 / analysis.rounds.max(1) as f64;
-        let time_ns = pair_ns * f64::from(pairs);
+        let time_ns = analysis.round_ns * f64::from(pairs);
         let step_ns = if time_ns < LONG_NS { 1e9 } else { 60e9 };
         let time_ns = (time_ns / step_ns).ceil() * step_ns;
         let (more, time) = (more_pairs(pairs), format_span(time_ns));

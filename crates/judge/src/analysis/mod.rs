@@ -29,6 +29,7 @@ mod limited;
 mod links;
 pub(crate) mod nulls;
 pub(crate) mod offloads;
+mod pace;
 pub mod path;
 mod placement;
 pub mod places;
@@ -398,6 +399,8 @@ pub struct Analysis {
     pub trials: usize,
     /// From the first trial to the end of the last, in ns.
     pub span_ns: u64,
+    /// Time that a round takes while the run goes on, in ns.
+    pub round_ns: f64,
     /// How the run ended, in words, if it is not complete.
     pub stopped: Option<String>,
     /// What the two arms are called: the families, or "first" and "second" in a null run.
@@ -485,6 +488,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         rounds: rounds(&found),
         trials: found.trials.len(),
         span_ns: span_ns(&found),
+        round_ns: pace::round_ns(&found),
         stopped: stopped(&found),
         arm_names: names,
         run: found.run.clone(),

@@ -64,8 +64,8 @@ pub(super) fn answer(
         }
     }
     decide(found, &mut open);
-    let pair_ns = super::span_ns(found) as f64 / f64::from(super::rounds(found).max(1));
-    open.iter().map(|o| finish(found, discarded, o, names, pair_ns)).collect()
+    let round_ns = super::pace::round_ns(found);
+    open.iter().map(|o| finish(found, discarded, o, names, round_ns)).collect()
 }
 
 /// Whether blocks count, or are counted although they do not.
