@@ -10,10 +10,10 @@ use crate::reach::{ALPHA, ALPHA_SAME, level};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
-use v6gap_core::metric::Metric;
+use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::workload::Cell;
-use v6gap_stats::power;
+use v6gap_stats::{loss, power};
 
 /// Standard deviations below which four fifths of the normal law's values lie: the power of 80 %
 /// that all planning is for.
@@ -48,6 +48,12 @@ pub struct Seen {
     pub pairs: usize,
     /// Which.
     pub source: Source,
+    /// The difference that was found with it: ratio − 1 or difference; 0 without one.
+    #[serde(skip)]
+    pub estimate: f64,
+    /// Of a share: what it counts in one pair, of the arm that had more, and of how many.
+    #[serde(skip)]
+    pub events: Option<(f64, f64)>,
 }
 
 /// What a plan can show of one question.
@@ -85,7 +91,14 @@ pub fn seen(run: &Analysis) -> Vec<Seen> {
             None if null_pairs >= effect::NULLS_MIN => (null_sd, null_pairs, Source::NullPairs),
             None => return None,
         };
-        (sd > 0.0 && sd.is_finite()).then_some(Seen { cell, metric, sd, pairs, source })
+        let estimate = question.effect.as_ref().map_or(0.0, |effect| effect.estimate);
+        let per_pair =
+            |(seen, of): (u64, u64)| (seen as f64 / pairs as f64, of as f64 / pairs as f64);
+        let events = question.events.filter(|_| source == Source::Pairs);
+        let events = events.map(|arms| if arms.a.0 > arms.b.0 { arms.a } else { arms.b });
+        let events = events.map(per_pair);
+        let seen = Seen { cell, metric, sd, pairs, source, estimate, events };
+        (sd > 0.0 && sd.is_finite()).then_some(seen)
     };
     run.questions.iter().filter_map(of).collect()
 }
@@ -106,9 +119,9 @@ pub fn outlook(plan: &Plan, pairs: u32, seen: &[Seen]) -> Vec<Outlook> {
             pairs,
             smallest: smallest_found(metric, seen.sd, pairs as usize, stop, together),
             margin,
-            pairs_for_same: pairs_for_same(metric, seen.sd, margin, stop, together),
+            pairs_for_same: pairs_for_same(&seen, margin, stop, together),
             precision,
-            pairs_for_precision: precision.and_then(|p| pairs_for_precision(metric, seen.sd, p)),
+            pairs_for_precision: precision.and_then(|p| pairs_for_precision(&seen, p)),
             seen,
         })
     };
@@ -152,16 +165,20 @@ pub fn smallest_found(
 }
 
 /// The pairs after which a run says "same" in four of five times if there is no difference; `None`
-/// if no number that anybody would measure will do.
-pub fn pairs_for_same(
-    metric: Metric,
-    noise: f64,
-    margin: f64,
-    stop: &Stop,
-    together: usize,
-) -> Option<usize> {
+/// if no number that anybody would measure will do. Of a share it takes as many packets as make
+/// bursts at the margin seen, besides (docs/method.md section C.4).
+pub fn pairs_for_same(seen: &Seen, margin: f64, stop: &Stop, together: usize) -> Option<usize> {
+    let Seen { metric, sd: noise, events, .. } = *seen;
     let alpha = level(ALPHA_SAME, together);
     let margin = effect::margin(metric, margin);
+    let bursts = events.map_or(0, |(seen, of)| {
+        let share = seen / of.max(1.0) + margin;
+        let of_all = |n: usize, each: f64| libm::round(n as f64 * each) as u64;
+        first(|n| {
+            let p = loss::few_in_bursts_p(of_all(n, seen), of_all(n, of), n as u64, share);
+            2.0 * p <= level(ALPHA, together)
+        })
+    });
     let needed = match stop {
         Stop::Pairs { .. } => power::blocks_for_equivalence(noise, margin, alpha / 2.0),
         Stop::Adaptive { .. } => first(|n| {
@@ -170,14 +187,18 @@ pub fn pairs_for_same(
             radius + TENTH * noise / libm::sqrt(n as f64) < margin
         }),
     };
-    within_reach(needed)
+    within_reach(needed.max(bursts))
 }
 
 /// The pairs after which the 95 % range of a run that may stop at any time is as narrow as
-/// `± precision`.
-pub fn pairs_for_precision(metric: Metric, noise: f64, precision: f64) -> Option<usize> {
-    let width = effect::margin(metric, precision);
-    within_reach(power::blocks_for_sequence_radius(noise, width, ALPHA))
+/// `± precision` as it is shown: around a ratio of two it is twice as wide as on the logarithm.
+pub fn pairs_for_precision(seen: &Seen, precision: f64) -> Option<usize> {
+    let ratio = match seen.metric.scale() {
+        Scale::Ratio => 1.0 + seen.estimate,
+        Scale::Difference => 1.0,
+    };
+    let width = effect::margin(seen.metric, precision / ratio);
+    within_reach(power::blocks_for_sequence_radius(seen.sd, width, ALPHA))
 }
 
 /// The blocks whose mean in each of so many rounds makes the 95 % range of a run that may stop at
@@ -222,6 +243,23 @@ mod tests {
         assert!((found - expected).abs() < 1e-5, "{found} {expected}");
     }
 
+    fn rtt(sd: f64, estimate: f64) -> Seen {
+        let (cell, source) = (String::new(), Source::Pairs);
+        Seen { cell, metric: Metric::Rtt, sd, pairs: 20, source, estimate, events: None }
+    }
+
+    /// The scatter of few losses is small, and bursts at the margin may still be hidden:
+    /// docs/method.md C.4 has what that takes.
+    #[test]
+    fn same_of_losses_takes_the_packets_that_bursts_need() {
+        let lost = |events| Seen { metric: Metric::Loss, events, ..rtt(0.0003, 0.0) };
+        let pairs = |events| pairs_for_same(&lost(events), 0.001, &ADAPTIVE, 1).unwrap();
+        assert!(pairs(None) < 20);
+        let none = pairs(Some((0.0, 5160.0)));
+        assert!((320..340).contains(&none), "{none}");
+        assert!(pairs(Some((0.125, 5160.0))) > none);
+    }
+
     /// Values of the normal law (Box and Muller 1958).
     fn normal(rng: &mut ChaCha12Rng, n: usize, mean: f64, sd: f64) -> Vec<f64> {
         let mut uniform = || (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
@@ -263,7 +301,7 @@ mod tests {
     fn same_is_said_in_four_of_five_runs() {
         for stop in [&ADAPTIVE, &FIXED] {
             let margin = libm::log1p(0.02);
-            let pairs = pairs_for_same(Metric::Rtt, 0.02, 0.02, stop, 1).unwrap();
+            let pairs = pairs_for_same(&rtt(0.02, 0.0), 0.02, stop, 1).unwrap();
             let inside =
                 |c: &effect::Combined| c.equivalence.low > -margin && c.equivalence.high < margin;
             let same = share(pairs, 0.0, stop, inside);
@@ -274,10 +312,14 @@ mod tests {
 
     #[test]
     fn a_range_is_as_narrow_as_asked_for() {
-        let pairs = pairs_for_precision(Metric::Rtt, 0.02, 0.01).unwrap();
+        let pairs = pairs_for_precision(&rtt(0.02, 0.0), 0.01).unwrap();
         let radius = |n| v6gap_stats::sequence::t_sequence_radius(n, 0.02, 0.05);
         assert!(radius(pairs) <= libm::log1p(0.01) && radius(pairs - 1) > libm::log1p(0.01));
-        assert_eq!(pairs_for_precision(Metric::Rtt, 10.0, 1e-6), None);
+        assert_eq!(pairs_for_precision(&rtt(10.0, 0.0), 1e-6), None);
+        // Twice as long: a range as wide on the logarithm is twice as wide.
+        let double = pairs_for_precision(&rtt(0.02, 1.0), 0.01).unwrap();
+        let half = pairs_for_precision(&rtt(0.02, 0.0), 0.005).unwrap();
+        assert!(double.abs_diff(half) <= 1 && double > 3 * pairs, "{double} {half} {pairs}");
     }
 
     /// Questions decided together need more than one by itself.
@@ -286,7 +328,7 @@ mod tests {
         for stop in [&ADAPTIVE, &FIXED] {
             let found = |together| smallest_found(Metric::Rtt, 0.02, 40, stop, together).unwrap();
             assert!(found(9) > 1.15 * found(1), "{stop:?}: {} {}", found(9), found(1));
-            let same = |together| pairs_for_same(Metric::Rtt, 0.02, 0.02, stop, together).unwrap();
+            let same = |together| pairs_for_same(&rtt(0.02, 0.0), 0.02, stop, together).unwrap();
             assert!(same(9) > same(1) * 5 / 4, "{stop:?}: {} {}", same(9), same(1));
         }
     }
