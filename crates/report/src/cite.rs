@@ -4,17 +4,19 @@
 //! the command that repeats the run.
 
 use crate::number::utc;
+use crate::sentences;
 use crate::sheet::tex;
 use crate::words;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Metric, Scale};
-use v6gap_core::plan::{Order, Stop};
+use v6gap_core::plan::Stop;
 use v6gap_core::published;
 use v6gap_core::record::Host;
 use v6gap_core::unit::{format_share, format_span};
 use v6gap_judge::analysis::Analysis;
 use v6gap_judge::analysis::effect::SCORES_MIN;
+use v6gap_judge::analysis::words::counted;
 
 /// How a paragraph is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +116,7 @@ const fn of_ranges(stop: &Stop) -> &'static [Source] {
 pub fn cite(analysis: &Analysis, command: &str, form: CiteForm) -> String {
     let by = |source: &Source| match form {
         CiteForm::Text => format!(" ({})", source.short),
-        // A mark that no text holds, so that it is not escaped.
+        // A mark, so that it is not escaped.
         CiteForm::Latex => format!("\u{1}{}\u{2}", source.key),
     };
     let said = [
@@ -137,12 +139,13 @@ pub fn cite(analysis: &Analysis, command: &str, form: CiteForm) -> String {
         CiteForm::Latex => {
             let text = format!("{} {again}", said.join(" "));
             // Escaping turns both marks into question marks, so the pieces between them are escaped
-            // one by one.
+            // one by one. A stored name may hold a mark, and no key that is none.
+            let is_key = |piece: &str| piece.chars().all(|c| c.is_ascii_alphanumeric());
             let mut out = String::from("% the sources: v6gap cite RESULT --format bibtex\n");
             for (place, piece) in text.split(['\u{1}', '\u{2}']).enumerate() {
                 match place % 2 {
-                    0 => out.push_str(&tex(piece)),
-                    _ => out.push_str(&format!("~\\cite{{{piece}}}")),
+                    1 if is_key(piece) => out.push_str(&format!("~\\cite{{{piece}}}")),
+                    _ => out.push_str(&tex(piece)),
                 }
             }
             out.push_str(&format!(" \\texttt{{{}}}\n", tex(command).replace("--", "-{}-")));
@@ -204,12 +207,12 @@ fn what(analysis: &Analysis) -> String {
     let run = &analysis.run;
     format!(
         "{} was compared with {} between {client} and {server} with v6gap {} (control {}) \
-         in {} questions on {}.",
+         in {} on {}.",
         names.b,
         names.a,
         run.tool,
         words::protocol(run),
-        analysis.questions.len(),
+        counted(analysis.questions.len(), "question"),
         metrics.join(", ")
     )
 }
@@ -265,14 +268,7 @@ fn host(end: &str, host: &Host) -> String {
 
 fn design(analysis: &Analysis) -> String {
     let design = &analysis.run.plan.design;
-    let names = &analysis.arm_names;
-    let order = match design.order {
-        Order::Random => "in random order balanced over every two rounds".to_owned(),
-        Order::Sequential => format!(
-            "{} always first, so that what changes with time passes for a difference",
-            names.a
-        ),
-    };
+    let order = sentences::drawn::order(analysis);
     let mut said = format!(
         "Both were measured next to each other in time in blocks, {} rounds of them, {order}; \
          neither shares sockets with the other.",
@@ -281,8 +277,9 @@ fn design(analysis: &Analysis) -> String {
     let nulls = analysis.null_blocks();
     if nulls > 0 {
         said.push_str(&format!(
-            " {nulls} null blocks, of a family with itself, before the first comparison{} ({}) \
+            " {}, of a family with itself, before the first comparison{} ({}) \
              bound what the instrument adds.",
+            counted(nulls, "null block"),
             match design.sentinel_every {
                 0 => String::new(),
                 every => format!(" and in one of {every} rounds"),
@@ -293,7 +290,7 @@ fn design(analysis: &Analysis) -> String {
             }
         ));
     }
-    let values = [Arm::A, Arm::B].map(|arm| names.get(arm).as_str());
+    let values = [Arm::A, Arm::B].map(|arm| analysis.arm_names.get(arm).as_str());
     said.push_str(&format!(
         " The effect of a block is the logarithm of the ratio of {} to {}{}; what a question’s \
          blocks in one round say together (of ratios their Hodges-Lehmann centre, of shares their \

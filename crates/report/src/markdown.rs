@@ -33,6 +33,9 @@ pub fn markdown(analysis: &Analysis) -> String {
     if let Some(margins) = words::margins(analysis) {
         out.push_str(&format!("{}\n\n", escape(&margins)));
     }
+    for caveat in words::caveats(analysis) {
+        out.push_str(&format!("{}\n\n", escape(words::sentence(&caveat))));
+    }
     for text in sentences::suspects(analysis) {
         out.push_str(&format!("{}\n\n", escape(text)));
     }

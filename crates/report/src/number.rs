@@ -60,13 +60,22 @@ fn decimals(value: f64, digits: i32) -> usize {
     (digits - 1 - value.abs().log10().floor() as i32).clamp(0, 9) as usize
 }
 
-/// A bound as its amount and unit, never told smaller than it is: two digits, rounded up.
-pub(crate) fn bound(metric: Metric, bound: f64) -> String {
+/// What something is at most, as its amount and unit: two digits, rounded up.
+pub(crate) fn at_most(metric: Metric, bound: f64) -> String {
+    // What is a round number but for the last bits is one.
+    two_digits(metric, bound, |digits| (digits - 1e-6).ceil())
+}
+
+/// What something is at least, as its amount and unit: two digits, rounded down.
+pub(crate) fn at_least(metric: Metric, bound: f64) -> String {
+    two_digits(metric, bound, |digits| (digits + 1e-6).floor())
+}
+
+fn two_digits(metric: Metric, bound: f64, rounded: fn(f64) -> f64) -> String {
     let percent = 100.0 * bound;
     let digit = 10f64.powf(percent.log10().floor() - 1.0);
-    // What is a round number but for the last bits is one.
-    let up = if percent > 0.0 { (percent / digit - 1e-6).ceil() * digit } else { percent };
-    format!("{} {}", significant(up, 3), metric.scale().unit())
+    let told = if percent > 0.0 { rounded(percent / digit) * digit } else { percent };
+    format!("{} {}", significant(told, 3), metric.scale().unit())
 }
 
 /// An estimate and both ends of its range, with the decimals that [`outwards`] gives the ends.

@@ -7,7 +7,7 @@ use crate::workload;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::draft::Draft;
-use v6gap_core::plan::{Order, Plan, Stop, Summary};
+use v6gap_core::plan::{Design, Order, Plan, Stop, Summary};
 use v6gap_core::unit::{format_share, format_span};
 use v6gap_core::world::{Conditions, Link, LinkModel, World};
 use v6gap_judge::analysis::words::counted;
@@ -28,8 +28,9 @@ pub fn explain(draft: &Draft, plan: &Plan, scaled: &[String], width: usize) -> S
     said.extend(study(plan));
     said.push(margins(plan));
     said.push(format!(
-        "Measures {}, all of them in every round:",
-        counted(plan.cells.len(), "cell")
+        "Measures {}, all of them in every round{}:",
+        counted(plan.cells.len(), "cell"),
+        if rests(&plan.design) { " until what is asked of them is answered" } else { "" }
     ));
     let mut out = format!("{}\n", plan.name);
     for text in said {
@@ -162,6 +163,11 @@ fn design(draft: &Draft, plan: &Plan) -> Vec<String> {
     [arms, stop].into_iter().chain(precision).chain([nulls, seed, ranges]).collect()
 }
 
+/// Whether cells rest in rounds in which all that is asked of them is answered.
+pub(crate) fn rests(design: &Design) -> bool {
+    matches!(design.stop, Stop::Adaptive { .. }) && design.blocks_max > 1
+}
+
 /// The published experiment that the plan repeats, and how its runs are combined beside.
 fn study(plan: &Plan) -> Vec<String> {
     let order = (plan.design.order == Order::Sequential).then(|| {
@@ -186,7 +192,7 @@ fn study(plan: &Plan) -> Vec<String> {
 
 /// What is known well enough; nothing where the verdicts decide that.
 fn precision(plan: &Plan) -> Option<String> {
-    let text = |(metric, share): (&Metric, &f64)| format!("{metric} ±{}", format_share(*share));
+    let text = |(metric, share): (&Metric, &f64)| format!("{metric} ±{}", size(*metric, *share));
     let asked = |(metric, _): &(&Metric, &f64)| measures(plan, **metric);
     let texts: Vec<String> = plan.design.precision.iter().filter(asked).map(text).collect();
     (!texts.is_empty()).then(|| format!("Known well enough: {}.", texts.join(", ")))
@@ -196,16 +202,18 @@ fn measures(plan: &Plan, metric: Metric) -> bool {
     plan.cells.iter().any(|cell| cell.workload.metrics().contains(&metric))
 }
 
-fn margins(plan: &Plan) -> String {
-    let text = |metric: Metric| {
-        let margin = plan.margin(metric);
-        match metric.scale() {
-            Scale::Ratio => format!("{metric} {}", format_share(margin)),
-            Scale::Difference => {
-                format!("{metric} {} points", format_share(margin).replace('%', "percentage"))
-            }
+/// A difference with its unit.
+fn size(metric: Metric, share: f64) -> String {
+    match metric.scale() {
+        Scale::Ratio => format_share(share),
+        Scale::Difference => {
+            format!("{} points", format_share(share).replace('%', "percentage"))
         }
-    };
+    }
+}
+
+fn margins(plan: &Plan) -> String {
+    let text = |metric: Metric| format!("{metric} {}", size(metric, plan.margin(metric)));
     let asked = |metric: &Metric| measures(plan, *metric);
     let texts: Vec<String> = Metric::ALL.into_iter().filter(asked).map(text).collect();
     format!("Does not matter: {}.", texts.join(", "))

@@ -56,6 +56,7 @@ fn result(analysis: &Analysis) -> Sheet {
     let mut notes: Vec<String> = vec![words::sentence(&sentences::headline(analysis))];
     notes.extend(words::margins(analysis).map(|text| text.replace(" (--margin)", "")));
     notes.extend(sentences::predicted(analysis));
+    notes.extend(words::caveats(analysis).iter().map(|caveat| words::sentence(caveat)));
     Sheet {
         caption: format!(
             "{} compared with {} from {client} to {server}{path}: medians of {}, differences with \
@@ -262,7 +263,8 @@ pub fn csv_comparison(comparison: &Comparison) -> String {
                 row.metric.to_string(),
                 row.transport.name().to_lowercase(),
                 row.level_bytes.map(|n| n.to_string()).unwrap_or_default(),
-                row.metric.unit().to_owned(),
+                // A difference of the families is a ratio − 1 or a share, which have no unit.
+                line.of.arm().map_or("", |_| row.metric.unit()).to_owned(),
                 line.subject.clone(),
             ];
             cells.extend(runs.map(|run| run.letter.to_string()));

@@ -497,7 +497,7 @@ pub(crate) fn to_settle(analysis: &Analysis) -> Vec<String> {
             Some(command) => format!(": {command}"),
             None => ".".to_owned(),
         };
-        Some(format!("{}: about {more} ({time}) would settle it{end}", q.label))
+        Some(format!("{}: about {more} ({time}) would probably settle it{end}", q.label))
     };
     questions.filter_map(more).collect()
 }

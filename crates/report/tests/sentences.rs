@@ -151,6 +151,22 @@ fn a_loss_that_was_not_seen_is_not_one_that_is_excluded() {
     assert_eq!(headline(&analysis), beside);
 }
 
+/// What takes more processor time is no slower, nor is what varies more.
+#[test]
+fn only_times_and_rates_are_slower() {
+    let of = |metric| {
+        let spec =
+            Spec { workload: tcp(), metric, a: 1e-3, effect: 0.2, half: 0.01, predicted: None };
+        headline(&from_specs(&[spec]))
+    };
+    for metric in [Metric::Cpu, Metric::Ipdv, Metric::Pdv, Metric::FrameLateness] {
+        assert_eq!(of(metric), "IPv6 is clearly worse than IPv4 on this path.", "{metric}");
+    }
+    for metric in [Metric::Rtt, Metric::RttP99, Metric::Connect, Metric::Response] {
+        assert_eq!(of(metric), "IPv6 is clearly slower than IPv4 on this path.", "{metric}");
+    }
+}
+
 /// One of ten questions that differs at 3 % is what chance gives; the row says what it found.
 #[test]
 fn the_headline_needs_more_than_one_question_needs() {
@@ -256,8 +272,8 @@ fn what_is_missing_is_said_where_an_answer_would_be() {
 #[test]
 fn neighbouring_levels_that_say_the_same_are_said_once() {
     let analysis = levels([0.2, 0.1, 0.0]);
-    let expected = "Round trips of 64 B to 1 KiB over TCP are 10 to 20 % longer over IPv6 (ranges \
-                    from 9 to 21 % longer).";
+    let expected = "Round trips of 64 B to 1 KiB over TCP are 10 to 20 % longer over IPv6 (ranges, \
+                    each by itself, from 9 to 21 % longer).";
     assert_eq!(details(&analysis)[0], expected);
 }
 

@@ -153,10 +153,11 @@ fn no_shape_of_a_verdict_stands_before_a_figure() {
 fn what_would_settle_a_question_can_be_typed() {
     let wide = Style { width: 400, ..Style::default() };
     let mut analysis = lab();
-    assert!(table(&analysis, &wide).contains("46 more pairs (16 min) would settle it.\n"));
+    assert!(table(&analysis, &wide).contains("46 more pairs (16 min) would probably settle it.\n"));
     analysis.run.argv = ["v6gap", "demo"].map(str::to_owned).into();
     let said = table(&analysis, &wide);
-    let command = "(16 min) would settle it: v6gap run lab-b --continue 7k2f9q --for 16min\n";
+    let command =
+        "(16 min) would probably settle it: v6gap run lab-b --continue 7k2f9q --for 16min\n";
     assert!(said.contains(command), "{said}");
 }
 

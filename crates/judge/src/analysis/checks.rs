@@ -171,17 +171,17 @@ fn recomputed(found: &Collected<'_>) -> Option<Check> {
         let computed = computed(trial)?;
         let far = |(metric, &now): (&Metric, &f64)| {
             let stored = *trial.values.get(metric)?;
-            (!near(stored, now)).then_some((*trial, *metric, stored, now))
+            (!near(stored, now)).then_some((*metric, stored, now))
         };
         computed.iter().find_map(far)
     });
     let differing: Vec<_> = differing.collect();
-    let (trial, metric, stored, computed) = differing.first()?;
+    let (metric, stored, computed) = differing.first()?;
     let text = format!(
         "of {} trials the evidence gives another value today than was stored and is judged: \
-         {metric} of block {} stored {stored}, computed {computed}",
+         {} stored as {stored}, computed as {computed}",
         differing.len(),
-        trial.block,
+        metric.noun(),
     );
     Some(note("recomputed", text))
 }
@@ -254,10 +254,11 @@ fn gate_check(gate: &str, good: &str, found: &Collected<'_>) -> Check {
     };
     let fatal = seen.clone().filter(|f| f.fatal).count();
     let mild = seen.filter(|f| !f.fatal).count();
+    let trials = |n| super::words::counted(n, "trial");
     let count = match (fatal, mild) {
-        (0, mild) => format!("{mild} trials noted, kept"),
-        (fatal, 0) => format!("{fatal} trials discarded"),
-        (fatal, mild) => format!("{fatal} trials discarded, {mild} noted"),
+        (0, mild) => format!("{} noted, kept", trials(mild)),
+        (fatal, 0) => format!("{} discarded", trials(fatal)),
+        (fatal, mild) => format!("{} discarded, {mild} noted", trials(fatal)),
     };
     note(gate, format!("{count}: {first}"))
 }
@@ -270,7 +271,7 @@ fn null_check(results: &[NullResult]) -> Check {
             "{} compared with itself differed by {} in {} ({})",
             failed.family,
             super::words::amount_of(failed.metric, failed.estimate),
-            failed.metric,
+            failed.metric.noun(),
             failed.cell
         );
         let alike = |a: &NullResult, b: &NullResult| a.cell == b.cell && a.metric == b.metric;

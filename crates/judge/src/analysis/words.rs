@@ -327,7 +327,7 @@ pub fn out_of_reach(question: &Question) -> String {
 /// What would settle an open question, as a sentence behind another.
 fn settling(question: &Question) -> String {
     match question.pairs_to_settle {
-        Some(pairs) => format!(" About {} would settle it.", more_pairs(pairs)),
+        Some(pairs) => format!(" About {} would probably settle it.", more_pairs(pairs)),
         None if question.out_of_reach => {
             format!(" N{}.", out_of_reach(question).trim_start_matches('n'))
         }

@@ -50,7 +50,12 @@ fn quantile(histogram: &Histogram, share: f64) -> Option<f64> {
 }
 
 fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
-    let id: String = format!("spread-{}", q.cell)
+    // A cell may ask for more than the times that it is named after.
+    let of = match q.cell.starts_with(q.metric.name()) {
+        true => q.cell.clone(),
+        false => format!("{}-{}", q.metric, q.cell),
+    };
+    let id: String = format!("spread-{of}")
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();

@@ -52,6 +52,7 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
     let left_out = q.pairs.iter().filter(|p| p.valid).count() - pairs.len();
     let more = match left_out {
         0 => String::new(),
+        1 => " The last pair is not drawn.".to_owned(),
         n => format!(" The last {n} pairs are not drawn."),
     };
     let drawn = drawing::draw(&id, &title, &desc, UPPER + LOWER, paint, vec![values, effects]);

@@ -2,7 +2,7 @@
 
 use super::strip::{self, Axis, Shown};
 use crate::number::shown;
-use crate::sentences::{blocks, checks, details, failures, headline, other_runs};
+use crate::sentences::{self, blocks, checks, details, failures, headline, other_runs};
 use crate::words::{self, Told};
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::arm::PerArm;
@@ -202,8 +202,8 @@ fn sure(analysis: &Analysis) -> Markup {
     };
     html! {
         p {
-            b { (pairs) } " of each question, " (names.a) " and " (names.b) " in turns, the first \
-            by coin toss. " (stop)
+            b { (pairs) } " of each question, " (names.a) " and " (names.b) " in turns, "
+            (sentences::drawn::order(analysis)) ". " (stop)
             @if let Some(blocks) = blocks(analysis) { " " (blocks) }
         }
         p { b { "Checks: " (summary) "." } @if analysis.nulls_agree() {

@@ -2,6 +2,7 @@
 //! themselves.
 
 use super::sections::data_table;
+use crate::plan;
 use crate::sentences;
 use crate::uncertainty;
 use crate::words;
@@ -32,15 +33,16 @@ pub(super) fn method(analysis: &Analysis) -> Markup {
              one for nearly normal values (Wang and Ramdas 2023)."
         ),
     };
+    let until = if plan::rests(&analysis.run.plan.design) { " until it is answered" } else { "" };
     html! {
         h2 { "Method" }
         details.card.text {
             summary { "How these numbers were made" }
             p {
                 b { "Design. " } "In each block both arms, " (names.a) " and " (names.b) ", are \
-                measured next to each other in time; which goes first is random and balanced. A \
-                question takes part in every round until it is answered. Blocks that compare a \
-                family with itself show what the instrument itself would add."
+                measured next to each other in time, " (sentences::drawn::order(analysis)) ". A \
+                question takes part in every round" (until) ". Blocks that compare a family with \
+                itself show what the instrument itself would add."
             }
             p {
                 b { "Effect. " } "The logarithm of the ratio of both values of a block, shown as \
@@ -82,7 +84,11 @@ pub(super) fn method(analysis: &Analysis) -> Markup {
 /// What the words on the page mean.
 pub(super) fn glossary() -> Markup {
     let entries = [
-        ("Round trip", "Time from sending a message to having the whole answer of equal size."),
+        (
+            "Round trip",
+            "Time from sending a message to having the whole answer of equal size: the mean \
+             without the quickest twentieth and the slowest tenth, which --tails asks for.",
+        ),
         ("Throughput", "Bytes of the application that arrive per time; headers do not count."),
         ("Connecting", "Time until a TCP connection is open, as a program sees it."),
         ("Lost", "Datagrams that were sent and never arrived."),
@@ -90,7 +96,8 @@ pub(super) fn glossary() -> Markup {
         ("Pair", "What the blocks of a question in one round say together; mostly one block."),
         (
             "95 % range",
-            "Where the true difference very likely is: made this way, 95 of 100 hold it.",
+            "Where the true difference of this run very likely is: made this way, 95 of 100 hold \
+             it. Another run may find another one.",
         ),
         (
             "Too small to matter",

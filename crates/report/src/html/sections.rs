@@ -321,7 +321,7 @@ fn nulls(analysis: &Analysis) -> Markup {
             words::signed_amount(null.metric, null.estimate),
             words::signed_range(null.metric, &null.range),
             match null.within.is_finite() {
-                true => number::bound(null.metric, null.within),
+                true => number::at_most(null.metric, null.within),
                 false => "–".to_owned(),
             },
             null.blocks.to_string(),

@@ -67,7 +67,7 @@ pub(crate) const fn null_told(told: NullTold) -> &'static str {
 fn null(analysis: &Analysis) -> String {
     let nulls = &analysis.nulls;
     let bound = |metric, x: f64| match x.is_finite() {
-        true => number::bound(metric, x),
+        true => number::at_most(metric, x),
         false => "nothing known".to_owned(),
     };
     if nulls.is_empty() {
@@ -144,7 +144,7 @@ fn seen_from(nulls: &[NullResult]) -> String {
         }
     }
     let say = |n: &&NullResult| {
-        format!("{} in {}", number::bound(n.metric, n.seen_from), n.metric.noun())
+        format!("{} in {}", number::at_most(n.metric, n.seen_from), n.metric.noun())
     };
     match least.is_empty() {
         true => String::new(),

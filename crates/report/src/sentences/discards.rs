@@ -1,9 +1,8 @@
 //! What gates discarded, by family, and what the discarded blocks would have to be to change an
 //! answer, in sentences.
 
-use crate::words;
+use crate::{number, words};
 use v6gap_core::arm::Arm;
-use v6gap_core::unit::significant;
 use v6gap_judge::analysis::discards::{Discards, Tipping};
 use v6gap_judge::analysis::{Analysis, Counted, Range, Verdict};
 
@@ -57,8 +56,7 @@ pub(crate) fn tipping(analysis: &Analysis) -> Vec<String> {
             1 => "its discarded block".to_owned(),
             n => format!("its {n} discarded blocks"),
         };
-        let rounded = significant(*differ, 2).parse().unwrap_or(*differ);
-        let by = words::margin(*metric, rounded);
+        let by = number::at_least(*metric, *differ);
         let so = match (changes, discarded) {
             (true, 1) => "; as it was measured, it does",
             (false, 1) => "; as it was measured, it does not",

@@ -1,5 +1,6 @@
 //! What a range holds: what was drawn anew within the run, and what was not.
 
+use v6gap_core::plan::Order;
 use v6gap_core::unit::format_share;
 use v6gap_judge::analysis::{Analysis, Anew, Nuisance};
 
@@ -23,6 +24,17 @@ pub fn drawn(analysis: &Analysis) -> Option<String> {
     parts.extend(never.map(|never| format!("the same all through: {never}")));
     let confidence = format_share(analysis.run.plan.design.confidence);
     (!parts.is_empty()).then(|| format!("{confidence}, this run: {}.", parts.join("; ")))
+}
+
+/// In which order the arms of a block were measured.
+pub(crate) fn order(analysis: &Analysis) -> String {
+    match analysis.run.plan.design.order {
+        Order::Random => "in random order balanced over every two rounds".to_owned(),
+        Order::Sequential => format!(
+            "{} always first, so that what changes with time passes for a difference",
+            analysis.arm_names.a
+        ),
+    }
 }
 
 fn name(what: Nuisance) -> &'static str {

@@ -99,14 +99,19 @@ fn is_what(found: &[&Question], is_worse: bool) -> String {
         false if clear => "clearly ",
         false => "",
     };
-    let shares = found.iter().all(|q| q.metric.scale() == Scale::Difference);
-    let word = match (shares, is_worse) {
-        (true, true) => "worse",
-        (true, false) => "better",
-        (false, true) => "slower",
-        (false, false) => "faster",
+    let word = match (found.iter().all(|q| is_of_speed(q.metric)), is_worse) {
+        (true, true) => "slower",
+        (true, false) => "faster",
+        (false, true) => "worse",
+        (false, false) => "better",
     };
     format!("{little}{word}")
+}
+
+/// Whether more or less of it is quicker: times that somebody waits, and rates.
+fn is_of_speed(metric: Metric) -> bool {
+    let spread = [Metric::Ipdv, Metric::Pdv, Metric::FrameLateness];
+    metric.scale() == Scale::Ratio && metric != Metric::Cpu && !spread.contains(&metric)
 }
 
 /// Whether nothing was seen of what is asked for, and not enough was looked at to exclude it.

@@ -82,8 +82,11 @@ pub(super) fn sentence(run: &[&Question], over: &str) -> String {
     let reach = words::span_in_words(first.metric, &reach);
     let subject = topic(run);
     let is = is(run);
-    let mut said =
-        format!("{} {is} {} over {over} (ranges from {reach}).", capital(&subject), text(run));
+    let mut said = format!(
+        "{} {is} {} over {over} (ranges, each by itself, from {reach}).",
+        capital(&subject),
+        text(run)
+    );
     let unresolved = run.iter().filter(|q| q.qualifier == Qualifier::SizeUnresolved).count();
     let ignored = words::amount_of(first.metric, first.margin);
     if unresolved > 0 {

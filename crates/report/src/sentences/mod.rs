@@ -6,7 +6,7 @@ pub(crate) mod checks;
 pub(crate) mod comparison;
 mod costs;
 pub(crate) mod discards;
-mod drawn;
+pub(crate) mod drawn;
 mod failures;
 mod headline;
 mod levels;

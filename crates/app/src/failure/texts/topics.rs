@@ -18,9 +18,9 @@ Every question has one of five answers.
                shows that there is a difference all the same, tables say
                \"≈ within 2 %\", which is the margin; it counts as same.
   can't tell   The range holds both a difference that matters and none. More
-               pairs would settle it; the result says about how many, or that
-               no run of this kind would soon: then a larger margin does, or
-               less noise.
+               pairs would probably settle it; the result says about how
+               many, or that no run of this kind would soon: then a larger
+               margin does, or less noise.
   no verdict   A check failed, so the numbers compare something else than two
                protocols, or nothing could be measured. The reason is named.
 
