@@ -172,6 +172,20 @@ impl OfCell {
         self.connections = sum(self.connections, connections);
     }
 
+    /// Whether more failed than may leave the values a verdict, which so many blocks more without
+    /// a failure would mend. It looks at both arms together, so that whoever goes on for it learns
+    /// nothing of which of them fails.
+    pub(crate) fn is_mendable(&self, blocks: usize) -> bool {
+        let begun = self.begun.len();
+        let failed = self.begun.values().filter(|failed| failed.a || failed.b).count();
+        let PerArm { a, b } = self.connections;
+        let lost = (a.0 + b.0) as usize;
+        let of = (a.1 + b.1) as usize;
+        let more = of / begun.max(1) * blocks;
+        (conditions::too_many(failed, begun) && !conditions::too_many(failed, begun + blocks))
+            || (conditions::too_many(lost, of) && !conditions::too_many(lost, of + more))
+    }
+
     /// The arm of which too much failed to compare what is left.
     pub(crate) fn too_many(&self) -> Option<Arm> {
         let failed = |arm: Arm| self.begun.values().filter(|failed| *failed.get(arm)).count();

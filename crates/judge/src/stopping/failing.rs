@@ -16,6 +16,9 @@ use v6gap_core::workload::Cell;
 /// one, they tell which fails more often.
 const ENOUGH: usize = 9;
 
+/// For so many more blocks of a cell a run goes on, so that what failed is no large part of them.
+const MENDING: usize = 8;
+
 /// Nobody waits where such rounds are no larger a share of all.
 const OFTEN: f64 = 0.05;
 
@@ -73,21 +76,15 @@ impl Failing {
 
     /// Whether one arm fails often, and too seldom so far to tell which.
     pub(super) fn is_open(&self) -> bool {
-        let (apart, rounds) = self.apart();
-        apart < ENOUGH && apart as f64 > OFTEN * rounds as f64
-    }
-
-    /// Whether so much of a cell failed that its values would have no verdict, which a few blocks
-    /// more may mend. Nobody waits for values where it is known which arm fails.
-    pub(super) fn withholds(&self, cell: &str) -> bool {
-        let too_many = self.cells.get(cell).is_some_and(|of| of.too_many().is_some());
-        too_many && self.apart().0 < ENOUGH
-    }
-
-    /// Rounds in which one arm failed more, and all.
-    fn apart(&self) -> (usize, usize) {
         let times = self.times.iter().map(|(cell, round, times)| (cell.as_str(), *round, *times));
         let told = Counted::of(times);
-        (told.more.a + told.more.b, told.rounds)
+        let apart = told.more.a + told.more.b;
+        apart < ENOUGH && apart as f64 > OFTEN * told.rounds as f64
+    }
+
+    /// Whether so much of a cell failed that its values may have no verdict, and a few blocks more
+    /// would mend that.
+    pub(super) fn withholds(&self, cell: &str) -> bool {
+        self.cells.get(cell).is_some_and(|of| of.is_mendable(MENDING))
     }
 }
