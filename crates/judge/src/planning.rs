@@ -76,7 +76,8 @@ pub struct Outlook {
 }
 
 /// The noise of each question of a run: that of its pairs, or that of its null blocks where it has
-/// too few. Nothing of a question without either, or of one whose values never differed.
+/// too few. Nothing of a question without either, or of one whose values never differed, but for
+/// shares.
 pub fn seen(run: &Analysis) -> Vec<Seen> {
     let of = |question: &crate::analysis::Question| {
         let (cell, metric) = (question.cell.clone(), question.metric);
@@ -98,7 +99,9 @@ pub fn seen(run: &Analysis) -> Vec<Seen> {
         let events = events.map(|arms| if arms.a.0 > arms.b.0 { arms.a } else { arms.b });
         let events = events.map(per_pair);
         let seen = Seen { cell, metric, sd, pairs, source, estimate, events };
-        (sd > 0.0 && sd.is_finite()).then_some(seen)
+        // Of shares of which nothing was seen, the number of packets decides.
+        let tells = sd > 0.0 || (sd == 0.0 && seen.events.is_some());
+        (tells && sd.is_finite()).then_some(seen)
     };
     run.questions.iter().filter_map(of).collect()
 }
@@ -117,7 +120,8 @@ pub fn outlook(plan: &Plan, pairs: u32, seen: &[Seen]) -> Vec<Outlook> {
         let precision = plan.design.precision.get(&metric).copied();
         Some(Outlook {
             pairs,
-            smallest: smallest_found(metric, seen.sd, pairs as usize, stop, together),
+            smallest: smallest_found(metric, seen.sd, pairs as usize, stop, together)
+                .filter(|_| seen.sd > 0.0),
             margin,
             pairs_for_same: pairs_for_same(&seen, margin, stop, together),
             precision,
