@@ -9,13 +9,15 @@ mod window;
 use super::collect::Block;
 use alloc::vec::Vec;
 use v6gap_core::arm::{Arm, PerArm};
-use v6gap_core::capacity::PATH_MTU_USUAL;
+use v6gap_core::capacity::{PATH_MTU_USUAL, row_bps, row_up_to};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
+use v6gap_core::observation::Granted;
 use v6gap_core::plan::Plan;
+use v6gap_core::record::TrialRecord;
 use v6gap_core::wiremodel::{self, Carried, Framing, LinkTiming, TcpOptions};
 use v6gap_core::workload::{
-    Capacity, Cell, Direction, Echo, Law, Sizes, TcpBulk, Transport, UdpBulk, Workload,
+    Capacity, Cell, Direction, Echo, Law, Search, Sizes, TcpBulk, Transport, UdpBulk, Workload,
 };
 use v6gap_core::world::model;
 use v6gap_core::world::{Conditions, LinkModel, Side, World};
@@ -52,6 +54,12 @@ pub(super) fn predict(
     let world = plan.world.as_ref();
     match &cell.workload {
         Workload::TcpBulk(bulk) if metric == Metric::Throughput => {
+            // What the sender uses was agreed on and may be less than its own route takes.
+            let agreed = |arm| {
+                let granted = |b: &&Block<'_>| sender(b.trials.get(arm), bulk.direction)?.mss;
+                segments(*arms.get(arm), *packets.get(arm), blocks.iter().rev().find_map(granted))
+            };
+            let packets = if world.is_some() { packets } else { PerArm::from_fn(agreed) };
             tcp_bulk(plan, bulk, arms, &packets)
                 .or_else(|| window::held(world?, bulk, arms, &packets, blocks, base))
         }
@@ -65,7 +73,8 @@ pub(super) fn predict(
                 round_trip_ns(echo, family, p, &ways.carrying(world?, family))
             })
         }
-        Workload::Connect(_) if metric == Metric::Connect => {
+        // Those under way together wait for each other.
+        Workload::Connect(connect) if metric == Metric::Connect && connect.concurrent == 1 => {
             let ways = Ways::of(world?, arms.a)?;
             timed(arms, &packets, base, |family, _| {
                 let syn = [wiremodel::tcp_header_bytes(family, TcpOptions::SYN)];
@@ -80,7 +89,7 @@ pub(super) fn predict(
                 let granted = |b: &&Block<'_>| b.trials.get(arm).ends.client.granted.mss;
                 blocks.iter().filter_map(granted).max()
             };
-            let came = |arm| received(*arms.get(arm), *packets.get(arm), sizes(arm));
+            let came = |arm| segments(*arms.get(arm), *packets.get(arm), sizes(arm));
             tcp_bulk(plan, &TcpBulk::default(), arms, &PerArm::from_fn(came))
         }
         Workload::TcpBulk(_)
@@ -98,7 +107,7 @@ pub(super) fn packets<'a>(
     plan: &Plan,
     family: Family,
     blocks: &[&'a Block<'a>],
-    trial: impl Fn(&'a Block<'a>) -> &'a &'a v6gap_core::record::TrialRecord,
+    trial: impl Fn(&'a Block<'a>) -> &'a &'a TrialRecord,
 ) -> Packets {
     let granted = blocks.iter().rev().map(|&b| &trial(b).ends.client.granted);
     let mut mtu = None;
@@ -116,13 +125,21 @@ pub(super) fn packets<'a>(
     Packets { mtu: known.unwrap_or(PATH_MTU_USUAL), mtu_known: known.is_some(), options }
 }
 
-/// What the packets of a download were made of, of which the largest segments that came had so many
-/// bytes: what this end may send is the path MTU of the other way.
-fn received(family: Family, sent: Packets, mss: Option<u32>) -> Packets {
-    let headers = wiremodel::tcp_header_bytes(family, sent.options);
+/// What the end that sends was granted, if it was seen.
+fn sender(trial: &TrialRecord, direction: Direction) -> Option<&Granted> {
+    match direction {
+        Direction::Receive => trial.ends.server.seen().map(|end| &end.granted),
+        Direction::Send | Direction::Both => Some(&trial.ends.client.granted),
+    }
+}
+
+/// What packets were made of whose segments had so many bytes: the path MTU that an end knows may
+/// be that of the other way, or more than the other end takes.
+fn segments(family: Family, packets: Packets, mss: Option<u32>) -> Packets {
+    let headers = wiremodel::tcp_header_bytes(family, packets.options);
     match mss {
-        Some(mss) => Packets { mtu: mss.saturating_add(headers), mtu_known: true, ..sent },
-        None => sent,
+        Some(mss) => Packets { mtu: mss.saturating_add(headers), mtu_known: true, ..packets },
+        None => packets,
     }
 }
 
@@ -224,19 +241,27 @@ fn ratio(
 /// acknowledgements come in pairs, and a buffer holds more than their payload.
 const WINDOW_OF_PATH: f64 = 4.0;
 
-/// Whether a window of so many bytes keeps the path of `world` full over both families.
-fn keeps_full(window_bytes: u32, world: &World) -> bool {
-    let holds = |family: Family| {
-        let Some(rate) = model::bottleneck_bps(world, family) else { return false };
-        let mtu = model::path_mtu(world, family);
-        let [there, back] = model::link_timings(world, family);
+/// So many round trips a transfer of a number of bytes must last for its slow start to be no part
+/// of it that matters.
+const LASTING: f64 = 50.0;
+
+/// Whether so many bytes are at least `times` what is under way on the path of `world` when it is
+/// full, over both families.
+fn is_beyond(bytes: f64, times: f64, world: &World, direction: Direction) -> bool {
+    let is = |family: Family| {
+        let [mut there, mut back] = model::link_timings(world, family);
+        if direction == Direction::Receive {
+            (there, back) = (back, there);
+        }
+        let rate = there.iter().map(|link| link.rate_bps).fold(f64::INFINITY, f64::min);
         let framing = model::framing(world);
         let ack = [wiremodel::tcp_header_bytes(family, TcpOptions::TIMESTAMPS)];
-        let trip_ns = wiremodel::one_way_ns(&[mtu], &there, framing)
+        let mtu = [model::path_mtu(world, family)];
+        let trip_ns = wiremodel::one_way_ns(&mtu, &there, framing)
             + wiremodel::one_way_ns(&ack, &back, framing);
-        f64::from(window_bytes) >= WINDOW_OF_PATH * trip_ns * rate as f64 / 8e9
+        rate.is_finite() && bytes >= times * trip_ns * rate / 8e9
     };
-    Family::BOTH.into_iter().all(holds)
+    Family::BOTH.into_iter().all(is)
 }
 
 /// A full line carries less payload the longer its headers are. Where the line need not be full,
@@ -250,8 +275,12 @@ fn tcp_bulk(
 ) -> Option<Predicted> {
     let world = plan.world.as_ref();
     let window = bulk.settings.buffer_bytes;
-    let open = window.is_none_or(|bytes| world.is_some_and(|world| keeps_full(bytes, world)));
-    let fills = open && bulk.direction != Direction::Both;
+    let beyond = |bytes: f64, times: f64| {
+        world.is_some_and(|world| is_beyond(bytes, times, world, bulk.direction))
+    };
+    let open = window.is_none_or(|bytes| beyond(f64::from(bytes), WINDOW_OF_PATH));
+    let lasts = bulk.bytes.is_none_or(|bytes| beyond(bytes as f64, LASTING));
+    let fills = open && lasts && bulk.direction != Direction::Both;
     if !fills || world.is_some_and(|w| w.model == LinkModel::Bare) {
         return None;
     }
@@ -266,14 +295,25 @@ fn tcp_bulk(
         let links = lines(world, family)?;
         Some(model::packets_goodput_bps(payload, &[largest], &links, framing(world)))
     };
-    let least = goodput(arms.a, &packets.a)?.min(goodput(arms.b, &packets.b)?);
-    match bulk.pacing_bps.map(|pace| pace as f64) {
-        // Paced below what either arm's packets let through: both arrive at the pace.
-        Some(pace) if rate.is_none() || pace < least => {
-            let values = rate.map(|_| PerArm { a: pace, b: pace });
-            Some(Predicted { effect: 0.0, values })
+    paced(bulk.pacing_bps, rate, arms, packets, goodput)
+}
+
+/// The slower of the pace of the sender and of what the packets of each arm let through. Where no
+/// rate is known, both arrive at the pace.
+fn paced(
+    pace_bps: Option<u64>,
+    rate: Option<f64>,
+    arms: PerArm<Family>,
+    packets: &PerArm<Packets>,
+    goodput: impl Fn(Family, &Packets) -> Option<f64>,
+) -> Option<Predicted> {
+    match (pace_bps, rate) {
+        (Some(_), None) => Some(Predicted { effect: 0.0, values: None }),
+        (pace, rate) => {
+            let most = pace.map_or(f64::INFINITY, |pace| pace as f64);
+            let value = |family, p: &Packets| Some(goodput(family, p)?.min(most));
+            ratio(arms, packets, rate.is_some(), value)
         }
-        _ => ratio(arms, packets, rate.is_some(), goodput),
     }
 }
 
@@ -300,19 +340,9 @@ fn udp_bulk(
     if bulk.law != Law::Constant || bulk.sizes != Sizes::Fixed || short {
         return None;
     }
-    let below = |pace: u64| {
-        let least = goodput(arms.a, &packets.a)?.min(goodput(arms.b, &packets.b)?);
-        Some((pace as f64) < least)
-    };
     match (bulk.rate_bps, rate) {
-        // Paced below what either arm's packets let through: both arrive at the pace.
-        (Some(pace), Some(_)) if below(pace) == Some(true) => {
-            let pace = pace as f64;
-            Some(Predicted { effect: 0.0, values: Some(PerArm { a: pace, b: pace }) })
-        }
-        (Some(_), None) => Some(Predicted { effect: 0.0, values: None }),
-        (_, Some(_)) => ratio(arms, packets, true, goodput),
         (None, None) => None,
+        (pace, rate) => paced(pace, rate, arms, packets, goodput),
     }
 }
 
@@ -338,18 +368,13 @@ fn capacity(
         let own = sizes.iter().sum();
         Some(model::packets_goodput_bps(own, &sizes, &links, framing(world)))
     };
-    let values = PerArm { a: through(arms.a, &packets.a)?, b: through(arms.b, &packets.b)? };
-    let most = search.rate_bps_max as f64;
-    match known {
-        // Both reach the highest rate that is tried.
-        true if most < values.a.min(values.b) => {
-            Some(Predicted { effect: 0.0, values: Some(PerArm { a: most, b: most }) })
-        }
-        known => {
-            let effect = values.b / values.a - 1.0;
-            Some(Predicted { effect, values: known.then_some(values) })
-        }
-    }
+    // The highest rate that is tried: a load comes from a table.
+    let most = match search.search {
+        Search::Load { .. } => row_bps(row_up_to(search.rate_bps_max)),
+        Search::Halving { .. } => search.rate_bps_max,
+    };
+    let most = if known { most as f64 } else { f64::INFINITY };
+    ratio(arms, packets, known, |family, p| Some(through(family, p)?.min(most)))
 }
 
 fn round_trip_ns(echo: &Echo, family: Family, p: &Packets, ways: &Ways) -> Option<f64> {
@@ -392,142 +417,4 @@ fn timed(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::vec;
-    use v6gap_core::plan::{defaults, preset};
-    use v6gap_core::tunnel::{Tunnel, TunnelKind};
-    use v6gap_core::workload::{Http, Search, Visit, Wait};
-    use v6gap_core::world::{LaidTunnel, Link, Translation, TranslationKind};
-
-    fn of_search(search: Capacity, model: LinkModel, rate_bps: Option<u64>) -> Option<Predicted> {
-        let world = World::client_router_server(model, rate_bps);
-        let plan = preset::first_look(PerArm::FAMILIES, Some(world), 1);
-        let cell = Cell::named(Workload::Capacity(search));
-        predict(&plan, &cell, cell.workload.metrics()[0], &[], 0.0)
-    }
-
-    #[test]
-    fn the_ip_layer_has_nearly_the_same_rate_in_both_families() {
-        let halving = Search::Halving { trial_ns: 1, lost_ppm_max: 0, forced: false };
-        for search in [Capacity::default().search, halving] {
-            let search = Capacity { search, ..Capacity::default() };
-            let found = of_search(search, LinkModel::Shaped, Some(100_000_000)).unwrap();
-            let values = found.values.unwrap();
-            // 1250 of 1288 bytes and 1270 of 1308.
-            assert!((values.a - 97.050e6).abs() < 1e3, "{found:?}");
-            assert!((values.b - 97.095e6).abs() < 1e3, "{found:?}");
-            assert!((found.effect - 0.000_464).abs() < 1e-6, "{found:?}");
-        }
-    }
-
-    #[test]
-    fn a_search_is_bounded_by_its_highest_rate() {
-        let low = Capacity { rate_bps_max: 50_000_000, ..Capacity::default() };
-        let found = of_search(low, LinkModel::Shaped, Some(100_000_000)).unwrap();
-        let values = PerArm { a: 50e6, b: 50e6 };
-        assert_eq!(found, Predicted { effect: 0.0, values: Some(values) });
-    }
-
-    /// 6in4 between the routers of a chain: 1,408 bytes of payload in 1,500 of packet, and 20 bytes
-    /// more on one of three links.
-    #[test]
-    fn a_tunnel_of_one_family_is_part_of_the_prediction() {
-        let mut world = World::chain(LinkModel::Wire, vec![Link::ethernet(Some(100_000_000)); 3]);
-        let carries = PerFamily { v4: false, v6: true };
-        let tunnel = Tunnel { kind: TunnelKind::IpInIp, outer: Family::V4 };
-        world.tunnels = vec![LaidTunnel { ends: [1, 2], tunnel, carries }];
-        let of = |world: &World, workload, metric, base| {
-            let plan = preset::first_look(PerArm::FAMILIES, Some(world.clone()), 1);
-            predict(&plan, &Cell::named(workload), metric, &[], base)
-        };
-        let tcp = || Workload::TcpBulk(defaults::tcp_bulk(true));
-        let found = of(&world, tcp(), Metric::Throughput, 0.0).unwrap();
-        let values = found.values.unwrap();
-        assert!((values.a - 100e6 * 1448.0 / 1538.0).abs() < 1.0, "{found:?}");
-        assert!((values.b - 100e6 * 1408.0 / 1538.0).abs() < 1.0, "{found:?}");
-        let echo = Workload::Echo(defaults::echo(Transport::Udp, 64, Wait::Yield));
-        let values = of(&world, echo, Metric::Rtt, 100e-6).unwrap().values.unwrap();
-        assert!((values.b - values.a - 2.0 * 80e-9 * 80.0).abs() < 1e-12, "{values:?}");
-        // A line of another rate for each family is not one line with another tunnel.
-        world.links[1].conditions.v6.rate_bps = Some(50_000_000);
-        assert_eq!(of(&world, tcp(), Metric::Throughput, 0.0), None);
-        world.tunnels.clear();
-        assert!(of(&world, tcp(), Metric::Throughput, 0.0).is_some());
-    }
-
-    /// NAT64: 1,428 bytes in 1,500 of packet before the router, 1,480 behind it (W31).
-    #[test]
-    fn a_translated_family_is_predicted_by_what_it_is_on_each_link() {
-        let mut world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
-        world.translation = Some(Translation { kind: TranslationKind::Nat64, at: 1, client: 0 });
-        let plan = preset::first_look(PerArm::FAMILIES, Some(world), 1);
-        let of = |workload, metric, base| predict(&plan, &Cell::named(workload), metric, &[], base);
-        let tcp = Workload::TcpBulk(defaults::tcp_bulk(true));
-        let values = of(tcp, Metric::Throughput, 0.0).unwrap().values.unwrap();
-        assert!((values.a - 94.148e6).abs() < 1e3, "{values:?}");
-        assert!((values.b - 92.848e6).abs() < 1e3, "{values:?}");
-        let echo = |bytes| Workload::Echo(defaults::echo(Transport::Udp, bytes, Wait::Yield));
-        let values = of(echo(64), Metric::Rtt, 100e-6).unwrap().values.unwrap();
-        // Twenty bytes on one of the two links, both ways.
-        assert!((values.b - values.a - 2.0 * 80e-9 * 20.0).abs() < 1e-12, "{values:?}");
-        // What becomes of fragments is not in the model.
-        assert_eq!(of(echo(16384), Metric::Rtt, 100e-6), None);
-    }
-
-    #[test]
-    fn a_window_that_holds_the_path_four_times_is_no_limit() {
-        let switch = World::chain(LinkModel::Wire, [Link::ethernet(Some(100_000_000)); 2].to_vec());
-        // 0.26 ms at 100 Mbit/s are 3.3 kB.
-        assert!(!keeps_full(8 << 10, &switch) && keeps_full(16 << 10, &switch));
-        let mut far = switch.clone();
-        for link in &mut far.links {
-            (link.conditions.v4.delay_ns, link.conditions.v6.delay_ns) = (5_000_000, 5_000_000);
-        }
-        assert!(!keeps_full(64 << 10, &far) && keeps_full(2 << 20, &far));
-        let bare = World::client_router_server(LinkModel::Bare, None);
-        assert!(!keeps_full(1 << 30, &bare));
-    }
-
-    #[test]
-    fn a_number_of_datagrams_is_predicted_if_it_lasts() {
-        let plan = preset::first_look(PerArm::FAMILIES, Some(preset::demo_world()), 1);
-        let of = |packets| {
-            let bulk = UdpBulk { rate_bps: None, packets: Some(packets), ..UdpBulk::default() };
-            let cell = Cell::named(Workload::UdpBulk(UdpBulk { payload_bytes: 128, ..bulk }));
-            predict(&plan, &cell, Metric::Throughput, &[], 0.0)
-        };
-        assert_eq!(of(1_000), None);
-        // Payload of 128 B in frames of 194 and 214 B.
-        let found = of(1_000_000).unwrap();
-        assert!((found.effect - (194.0 / 214.0 - 1.0)).abs() < 1e-9, "{found:?}");
-    }
-
-    /// What the packets of QUIC carry is not known.
-    #[test]
-    fn a_download_over_tcp_is_predicted_by_its_headers() {
-        let plan = preset::first_look(PerArm::FAMILIES, None, 1);
-        let of = |http| {
-            let visit = Visit { http: Some(http), body_bytes: 20_000_000, ..Visit::default() };
-            let cell = Cell::named(Workload::Visit(visit));
-            predict(&plan, &cell, Metric::Throughput, &[], 0.0)
-        };
-        let found = of(Http::Two).unwrap();
-        assert!((found.effect - (1428.0 / 1448.0 - 1.0)).abs() < 1e-9, "{found:?}");
-        assert!(found.values.is_none() && of(Http::Three).is_none(), "{found:?}");
-    }
-
-    /// A tunnel on the way here alone, or a router that shortens segments.
-    #[test]
-    fn a_download_is_predicted_by_the_segments_that_came() {
-        let sent = Packets { mtu: 1500, mtu_known: true, options: TcpOptions::TIMESTAMPS };
-        assert_eq!(received(Family::V6, sent, Some(1_228)).mtu, 1_300);
-        assert_eq!(received(Family::V4, sent, Some(1_448)).mtu, 1_500);
-        assert_eq!(received(Family::V4, sent, None).mtu, 1_500);
-    }
-
-    #[test]
-    fn a_cable_without_a_rate_has_no_prediction() {
-        assert_eq!(of_search(Capacity::default(), LinkModel::Bare, None), None);
-    }
-}
+mod tests;

@@ -48,6 +48,8 @@ pub struct Matrix {
     pub cells: BTreeMap<(usize, usize), Cell>,
     /// Paths that there should be; those that are there, if nobody said.
     pub expected: usize,
+    /// Those that somebody said there should be, by their places among the hosts.
+    asked: Vec<(usize, usize)>,
     /// An answer older than this is stale, in ns.
     pub stale_ns: u64,
     /// When it was looked at, in ns since the Unix epoch.
@@ -114,7 +116,13 @@ impl Matrix {
         for said in newest_first {
             matrix.take(said);
         }
-        matrix.expected = asked.expected.len().max(matrix.cells.len());
+        let place = |host: &HostName| matrix.hosts.iter().position(|known| known == host);
+        let pair = |(from, to): &(HostName, HostName)| Some((place(from)?, place(to)?));
+        matrix.asked = asked.expected.iter().filter_map(pair).collect();
+        matrix.expected = match matrix.asked.len() {
+            0 => matrix.cells.len(),
+            asked => asked,
+        };
         matrix
     }
 
@@ -123,9 +131,16 @@ impl Matrix {
         self.cells.get(&(from, to)).or_else(|| self.cells.get(&(to, from)))
     }
 
-    /// Answers that are not stale.
+    /// Paths that there should be with an answer that is not stale.
     pub fn fresh(&self) -> usize {
-        self.cells.values().filter(|cell| !cell.stale).count()
+        let fresh = |cell: &&Cell| !cell.stale;
+        match self.asked.is_empty() {
+            true => self.cells.values().filter(fresh).count(),
+            false => {
+                let cells = self.asked.iter().filter_map(|(from, to)| self.cell(*from, *to));
+                cells.filter(fresh).count()
+            }
+        }
     }
 
     /// The age of the oldest answer, in ns.

@@ -195,3 +195,14 @@ fn sites_are_told_with_the_worst_first() {
     assert_eq!(verdicts(within), (Verdict::CannotTell, 10));
     assert!(sites.between.iter().any(|of| of.verdict() == Verdict::Same));
 }
+
+/// Fresh answers of paths that nobody asks for any more are none of those that are missing.
+#[test]
+fn paths_that_nobody_asked_for_stand_for_no_others() {
+    let expected = [(host(0), host(1)), (host(0), host(3)), (host(1), host(3))];
+    let runs = [(0, 1), (0, 2), (1, 2)].map(|(a, b)| said(a, b, 9, Verdict::Same, 0.0));
+    let matrix = Matrix::of(&runs, &Asked { expected: &expected, ..asked(9) });
+    assert_eq!((matrix.expected, matrix.fresh()), (3, 1));
+    let unasked = Matrix::of(&runs, &asked(9));
+    assert_eq!((unasked.expected, unasked.fresh()), (3, 3));
+}

@@ -33,7 +33,11 @@ pub(super) fn held(
     let exchange_ns = |arm: Arm| {
         let (family, p) = (*arms.get(arm), packets.get(arm));
         let ack = wiremodel::tcp_header_bytes(family, p.options);
-        ways.carrying(world, family).exchange_ns(&[p.mtu], &[ack])
+        let ways = ways.carrying(world, family);
+        match bulk.direction {
+            Direction::Receive => ways.exchange_ns(&[ack], &[p.mtu]),
+            Direction::Send | Direction::Both => ways.exchange_ns(&[p.mtu], &[ack]),
+        }
     };
     let windows = PerArm { a: window(blocks, Arm::A)?, b: window(blocks, Arm::B)? };
     Some(of_windows(windows, base, exchange_ns(Arm::B) - exchange_ns(Arm::A)))
