@@ -1,7 +1,7 @@
 //! What is known of a watch: its log, folded. The machine that makes visits has this and nothing
 //! else of what was before, so that it goes on from its log whenever it is begun again.
 
-use super::log::{Answer, Cause, Ended, Logged, Notified, Outcome, Watching};
+use super::log::{Answer, Cause, Ended, Listed, Logged, Notified, Outcome, Watching};
 use super::{Kind, day_of};
 use crate::family::{Family, PerFamily};
 use crate::record::RunId;
@@ -16,6 +16,8 @@ pub struct Known {
     pub since_unix_ns: Option<u64>,
     /// What is watched, as it was begun last.
     pub watching: Option<Watching>,
+    /// Each path as it was watched last, by name, by whichever watch.
+    pub listed: BTreeMap<String, Listed>,
     /// What the visits of the last day took.
     pub spent: Spent,
     /// What is known of each path, by name.
@@ -86,6 +88,8 @@ pub struct Past {
     pub why: String,
     /// Visits in a row that the far end did not want.
     pub refusals: u32,
+    /// When the last of them ended.
+    pub refused_unix_ns: Option<u64>,
     /// The families that do not get there now.
     pub silent: PerFamily<Option<Silent>>,
     /// Most bytes that a visit moved.
@@ -168,14 +172,18 @@ impl Known {
     }
 
     fn watching(&mut self, watching: &Watching) {
-        let before = self.watching.replace(watching.clone());
-        for was in before.iter().flat_map(|before| &before.paths) {
-            let is = watching.paths.iter().find(|is| is.name == was.name);
-            if is.is_some_and(|is| !is.continues(was)) {
-                let kinds = self.paths.get_mut(&was.name).into_iter().flatten();
-                kinds.for_each(|(_, past)| past.run = None);
+        for is in &watching.paths {
+            let Some(was) = self.listed.insert(is.name.clone(), is.clone()) else { continue };
+            let kinds = self.paths.get_mut(&is.name).into_iter().flatten();
+            for (_, past) in kinds {
+                if is.host != was.host {
+                    past.begin_anew();
+                } else if !is.continues(&was) {
+                    past.run = None;
+                }
             }
         }
+        self.watching = Some(watching.clone());
     }
 
     fn ended(&mut self, ended: &Ended) {
@@ -214,6 +222,7 @@ impl Known {
             }
             Outcome::Down { family, why } => {
                 past.failed(why);
+                past.refusals = 0;
                 for down in Family::BOTH.into_iter().filter(|of| family.is_none_or(|it| it == *of))
                 {
                     past.lost(down, ended.began_unix_ns, why);
@@ -222,6 +231,7 @@ impl Known {
             Outcome::Refused { why } => {
                 past.failed(why);
                 past.refusals = past.refusals.saturating_add(1);
+                past.refused_unix_ns = Some(ended.at_unix_ns);
             }
             Outcome::Failed { why } => past.failed(why),
             // Nothing was learnt of the path.
@@ -235,6 +245,13 @@ impl Known {
 }
 
 impl Past {
+    /// The name is that of another host now: how many visits there were stays, and nothing of what
+    /// they said.
+    fn begin_anew(&mut self) {
+        let Past { ended, missed, due_unix_ns, open_unix_ns, .. } = core::mem::take(self);
+        *self = Past { ended, missed, due_unix_ns, open_unix_ns, ..Past::default() };
+    }
+
     /// A visit found these families to get there.
     fn heard(&mut self, answered: PerFamily<bool>) {
         for family in Family::BOTH.into_iter().filter(|family| *answered.get(*family)) {

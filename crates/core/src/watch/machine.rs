@@ -28,6 +28,9 @@ pub const TAKEN_NS: u64 = 60 * SECOND_NS;
 /// Longest time for which a far end is left alone that refused, in ns.
 pub const REST_NS_MAX: u64 = DAY_NS;
 
+/// Visits that were not made and are looked at one by one, whether they were due.
+const PASSED_MAX: u64 = 10_000;
+
 /// What is watched is said so often, in ns: whoever reads the log begins some weeks ago, and a
 /// watch goes on for longer.
 const LISTED_NS: u64 = 7 * DAY_NS;
@@ -316,9 +319,10 @@ impl Machine {
             return false;
         }
         let due_ns = track.before(now.unix_ns).max(track.due_ns);
-        let passed = (due_ns - track.due_ns) / track.period_ns;
+        let (from_ns, period_ns) = (track.due_ns, track.period_ns);
         track.due_ns = due_ns;
-        let (path, next_ns) = (track.path, due_ns.saturating_add(track.period_ns));
+        let (path, next_ns) = (track.path, due_ns.saturating_add(period_ns));
+        let passed = self.passed(at, (from_ns, due_ns), now);
         if passed > 0 {
             self.missed(at, Cause::Behind, passed, now);
         }
@@ -336,12 +340,27 @@ impl Machine {
         true
     }
 
+    /// How many visits were due from one time to before another, but for quiet hours and rests.
+    fn passed(&self, at: usize, (from_ns, to_ns): (u64, u64), now: Moment) -> u64 {
+        let Track { path, period_ns, .. } = self.tracks[at];
+        let length_ns = self.watch.paths[path].time_ns;
+        let times = (to_ns - from_ns) / period_ns;
+        // Of a very long time the last visits tell how many there were.
+        let looked = times.min(PASSED_MAX);
+        let was_due = |back: &u64| {
+            let then = Moment { unix_ns: to_ns - back * period_ns, ..now };
+            !self.watch.quiet.touches(then, length_ns) && !self.rests(at, then)
+        };
+        let due = (1..=looked).filter(was_due).count() as u64;
+        if looked < times { due.saturating_mul(times) / looked } else { due }
+    }
+
     /// Whether the far end is left alone because it refused: longer each time.
     fn rests(&self, at: usize, now: Moment) -> bool {
         let Some(past) = self.past(at).filter(|past| past.refusals > 0) else { return false };
         let times = 1_u64 << past.refusals.min(16);
         let rest_ns = self.tracks[at].period_ns.saturating_mul(times).min(REST_NS_MAX);
-        let last = past.ended_unix_ns.unwrap_or(0);
+        let last = past.refused_unix_ns.unwrap_or(0);
         // A clock that was set back leaves it alone for no longer.
         now.unix_ns.saturating_sub(last) < rest_ns && last <= now.unix_ns
     }

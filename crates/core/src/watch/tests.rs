@@ -5,6 +5,8 @@
 #[path = "../../tests/common/splitmix.rs"]
 mod splitmix;
 
+mod remembered;
+
 use super::check::check;
 use super::draft::{Draft, PathDraft, VERSION};
 use super::known::{Known, Past};

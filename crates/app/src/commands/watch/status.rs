@@ -9,10 +9,11 @@ use crate::settings::Context;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
+use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::unit::{format_bytes, format_span};
 use v6gap_core::watch::Kind;
-use v6gap_core::watch::known::{Known, Notices, Past};
+use v6gap_core::watch::known::{Known, Notices, Past, Silent};
 use v6gap_core::watch::log::{Answer, Cause, Listed, Outcome as Ended};
 use v6gap_perform::always::{self, Lately};
 use v6gap_report::{changes, date, json_escaped};
@@ -138,9 +139,11 @@ fn shown(answers: &[Answer], verbose: bool) -> Vec<&Answer> {
 fn notes(known: &Known, now_ns: u64) -> String {
     let mut out = String::new();
     for path in listed(known) {
-        for (_, past) in pasts(known, &path.name) {
-            out.extend(trouble(&path.name, past).map(|text| text + "\n"));
-        }
+        let name = &path.name;
+        let outage = together(pasts(known, name).map(|(_, past)| past));
+        out.extend(down(name, &outage).map(|text| text + "\n"));
+        let others = pasts(known, name).filter(|(_, past)| past.down().is_none());
+        out.extend(others.filter_map(|(_, past)| failed(name, past)).map(|text| text + "\n"));
     }
     out.push_str(&counts(known, now_ns));
     let Notices { told, lost, why } = &known.notices;
@@ -152,22 +155,39 @@ fn notes(known: &Known, now_ns: u64) -> String {
     out
 }
 
+/// The outage that visits of all kinds to a path found.
+fn together<'a>(pasts: impl Iterator<Item = &'a Past>) -> Past {
+    let mut all = Past::default();
+    for past in pasts {
+        for family in Family::BOTH {
+            let Some(silent) = past.silent.get(family) else { continue };
+            let known =
+                all.silent.get_mut(family).get_or_insert(Silent { visits: 0, ..silent.clone() });
+            known.visits += silent.visits;
+            if silent.since_unix_ns < known.since_unix_ns {
+                known.since_unix_ns = silent.since_unix_ns;
+            }
+        }
+    }
+    all
+}
+
 /// What keeps a path from being measured now, if something does.
 fn trouble(name: &str, past: &Past) -> Option<String> {
-    let (failures, why) = (past.failures, &past.why);
-    match past.down() {
-        Some((family, silent)) => {
-            let (since, visits) = (date(silent.since_unix_ns), counted(silent.visits, "visit"));
-            let what = family.map_or(String::new(), |family| format!("{family} to "));
-            let why = &silent.why;
-            Some(format!("{what}\"{name}\" has not answered since {since} ({visits}): {why}"))
-        }
-        None if failures > 0 => {
-            let times = counted(failures, "time");
-            Some(format!("\"{name}\" was not measured {times}: {why}"))
-        }
-        None => None,
-    }
+    down(name, past).or_else(|| failed(name, past))
+}
+
+fn down(name: &str, past: &Past) -> Option<String> {
+    let (family, silent) = past.down()?;
+    let (since, visits) = (date(silent.since_unix_ns), counted(silent.visits, "visit"));
+    let what = family.map_or(String::new(), |family| format!("{family} to "));
+    let why = &silent.why;
+    Some(format!("{what}\"{name}\" has not answered since {since} ({visits}): {why}"))
+}
+
+fn failed(name: &str, past: &Past) -> Option<String> {
+    let times = counted(past.failures, "time");
+    (past.failures > 0).then(|| format!("\"{name}\" was not measured {times}: {}", past.why))
 }
 
 /// "12 of 1344 visits since 2026-11-09 00:00 were given up: …".
@@ -279,7 +299,6 @@ mod tests {
     use super::*;
     use v6gap_core::family::PerFamily;
     use v6gap_core::watch::With;
-    use v6gap_core::watch::known::Silent;
     use v6gap_core::watch::log::Watching;
 
     /// A watch of one path, with what is known of its light visits.
@@ -322,6 +341,23 @@ mod tests {
         let down = notes(&known(Past { silent, why: "no".to_owned(), ..Past::default() }), 0);
         let said = "\"lab-b\" has not answered since 1970-01-01 00:00 (1 visit): no route\n";
         assert!(down.contains(said), "{down}");
+    }
+
+    /// Visits of both kinds find IPv6 down: since the first of them, in all of them.
+    #[test]
+    fn an_outage_that_both_kinds_of_visits_find_is_one() {
+        let silent = |since_unix_ns, visits| {
+            let silent = Silent { since_unix_ns, visits, why: "no route".to_owned() };
+            let silent = PerFamily { v4: None, v6: Some(silent) };
+            Past { silent, failures: visits, ..Past::default() }
+        };
+        let mut known = known(silent(0, 8));
+        let kinds = known.paths.get_mut("lab-b").unwrap();
+        kinds.insert(Kind::Throughput, silent(7_200_000_000_000, 1));
+        let said = notes(&known, 0);
+        let one =
+            "IPv6 to \"lab-b\" has not answered since 1970-01-01 00:00 (9 visits): no route\n";
+        assert!(said.starts_with(one) && said.matches("lab-b").count() == 1, "{said}");
     }
 
     #[test]

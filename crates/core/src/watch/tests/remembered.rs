@@ -1,0 +1,85 @@
+//! What is remembered of a path, and of which host, and what is forgotten.
+
+use super::*;
+
+fn refused() -> (u64, Came) {
+    (VISIT_NS, ended(Outcome::Refused { why: "429".to_owned() }, 0))
+}
+
+/// Six refusals, then visits that fail for another reason: none of those is a refusal.
+#[test]
+fn what_is_no_refusal_makes_no_rest_longer() {
+    let mut sim = Sim::new(check(&draft(&[("a", "15 min", None)])).unwrap());
+    let down = Outcome::Down { family: Some(Family::V6), why: "no route".to_owned() };
+    for then in [Outcome::Failed { why: "no name".to_owned() }, down] {
+        let mut refusals = 0;
+        let mut since = None;
+        sim.run_for(5 * DAY_NS, &mut |_, now| {
+            if refusals < 6 {
+                refusals += 1;
+                return refused();
+            }
+            since.get_or_insert(now.unix_ns);
+            (VISIT_NS, ended(then.clone(), 0))
+        });
+        let rested = begun(&sim.log).iter().rev().take(50).map(|b| b.at_unix_ns).min().unwrap();
+        let now_ns = sim.now.unix_ns;
+        assert!(now_ns - rested <= 51 * 15 * MINUTE_NS, "{then:?}: {}", now_ns - rested);
+        sim.run_for(DAY_NS, &mut |_, _| measured(1));
+    }
+}
+
+/// Of a night with quiet hours in which a host slept nothing was due.
+#[test]
+fn quiet_hours_of_a_host_that_slept_are_not_given_up() {
+    let mut quiet = draft(&[("a", "15 min", None)]);
+    quiet.quiet = vec!["22:00-08:00".to_owned()];
+    let mut sim = Sim::new(check(&quiet).unwrap());
+    let is_quiet = |sim: &Sim| sim.machine.watch().quiet.touches(sim.now, 0);
+    sim.run_for(DAY_NS, &mut |_, _| measured(1));
+    while !is_quiet(&sim) {
+        sim.run_for(MINUTE_NS, &mut |_, _| measured(1));
+    }
+    while is_quiet(&sim) {
+        sim.now = sim.now.later(MINUTE_NS);
+    }
+    sim.run_for(30 * MINUTE_NS, &mut |_, _| measured(1));
+    let missed = sim.past("a", Kind::Light).missed.get(&Cause::Behind).copied().unwrap_or(0);
+    assert!(missed <= 1, "{missed}");
+}
+
+/// Another watch in between changes nothing of what a path was asked for, nor of which host it is.
+#[test]
+fn a_path_is_known_over_other_watches_and_not_over_another_host() {
+    let begin = |host: &str, measure: &[&str], log: Vec<Logged>| {
+        let mut draft = draft(&[(host, "15 min", None)]);
+        draft.paths[0].name = Some(if host == "nas" { "nas" } else { "a" }.to_owned());
+        draft.paths[0].measure = measure.iter().map(|name| (*name).to_owned()).collect();
+        let now_ns = log.last().map_or(START_NS, |last: &Logged| last.at_unix_ns());
+        let mut sim = Sim::resumed(check(&draft).unwrap(), log, now_ns);
+        let mut continued = Vec::new();
+        sim.run_for(20 * MINUTE_NS, &mut |visit, _| {
+            continued.push(visit.continued.is_some());
+            measured(1)
+        });
+        (sim, continued[0])
+    };
+    let (sim, _) = begin("a", &["rtt"], Vec::new());
+    let (sim, _) = begin("nas", &["rtt"], sim.log);
+    let (sim, other) = begin("a", &["connect"], sim.log);
+    assert!(!other, "what it is asked for is another thing");
+    let (sim, _) = begin("nas", &["rtt"], sim.log);
+    let (sim, same) = begin("a", &["connect"], sim.log);
+    assert!(same);
+    let answered = sim.past("a", Kind::Light).measured_unix_ns;
+    let mut sim = Sim::resumed(sim.machine.watch().clone(), sim.log, sim.now.unix_ns);
+    assert_eq!(sim.past("a", Kind::Light).measured_unix_ns, answered);
+    sim.run_for(20 * MINUTE_NS, &mut |_, _| refused());
+    assert!(sim.past("a", Kind::Light).refusals > 0);
+    let mut moved = draft(&[("b", "15 min", None)]);
+    moved.paths[0].name = Some("a".to_owned());
+    let sim = Sim::resumed(check(&moved).unwrap(), sim.log, sim.now.unix_ns);
+    let past = sim.past("a", Kind::Light);
+    assert_eq!((past.refusals, past.measured_unix_ns, past.run), (0, None, None));
+    assert!(past.ended.values().sum::<u64>() > 0);
+}
