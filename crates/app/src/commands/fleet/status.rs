@@ -5,6 +5,7 @@ use crate::args::FleetStatusArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use v6gap_core::unit::format_span;
 use v6gap_fleet::coordinator::{Heard, Known};
 use v6gap_fleet::operate::{self, Status};
@@ -50,8 +51,10 @@ fn text(status: &Status) -> String {
         true => "No mesh plan is applied.  v6gap fleet apply mesh.toml".to_owned(),
         false => format!("Applied: {}.", status.meshes.join(", ")),
     };
-    let runs = status.visits.len();
-    text + &format!("{meshes}  {runs} paths were measured at least once.\n")
+    // A path may be measured by more than one plan.
+    let paths = status.visits.iter().map(|visited| (&visited.from, &visited.to));
+    let paths = paths.collect::<BTreeSet<_>>().len();
+    text + &format!("{meshes}  {paths} paths were measured at least once.\n")
 }
 
 fn agents(known: &Known) -> String {
