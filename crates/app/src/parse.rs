@@ -44,14 +44,15 @@ pub fn parse(typed: impl Iterator<Item = OsString>) -> Result<Parsed, Failure> {
         Typed::Implied(full, first) => (full, Some(first)),
     };
     let kept = args::without_secrets(&full);
+    let verb = full.first().cloned().unwrap_or_default();
     let with_name = std::iter::once("v6gap".to_owned()).chain(full);
     match Cli::try_parse_from(with_name) {
         Ok(cli) => Ok(Parsed::Run { cli: Box::new(cli), typed: kept }),
-        Err(error) => explain(&error, implied.as_deref()),
+        Err(error) => explain(&error, implied.as_deref(), &verb),
     }
 }
 
-fn explain(error: &clap::Error, implied: Option<&str>) -> Result<Parsed, Failure> {
+fn explain(error: &clap::Error, implied: Option<&str>, verb: &str) -> Result<Parsed, Failure> {
     let help = match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Some(Outcome::Done),
         // A verb without the one that belongs behind it: what there is, and no error beside it.
@@ -68,7 +69,7 @@ fn explain(error: &clap::Error, implied: Option<&str>) -> Result<Parsed, Failure
         return Err(failure);
     }
     if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
-        && word == "resume"
+        && (verb, word.as_str()) == ("plan", "resume")
     {
         let what = "a run goes on with --continue, whatever plan it has";
         return Err(Failure::usage(what).run("v6gap run HOST --continue last", ""));
@@ -121,6 +122,7 @@ mod tests {
         assert!(wrong("-c lab-b -k 10").contains("-n SIZE"));
         assert!(wrong("shwo last").contains("\"show\" was meant"));
         assert!(wrong("plan resume last").contains("v6gap run HOST --continue last"));
+        assert!(!wrong("lab resume").contains("--continue"));
     }
 
     #[test]

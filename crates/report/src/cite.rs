@@ -112,6 +112,11 @@ const fn of_ranges(stop: &Stop) -> &'static [Source] {
     }
 }
 
+/// Whether this may be the key of a source.
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
 /// A paragraph on how the run was made and judged; `command` repeats it.
 pub fn cite(analysis: &Analysis, command: &str, form: CiteForm) -> String {
     let by = |source: &Source| match form {
@@ -139,15 +144,20 @@ pub fn cite(analysis: &Analysis, command: &str, form: CiteForm) -> String {
         CiteForm::Latex => {
             let text = format!("{} {again}", said.join(" "));
             // Escaping turns both marks into question marks, so the pieces between them are escaped
-            // one by one. A stored name may hold a mark, and no key that is none.
-            let is_key = |piece: &str| piece.chars().all(|c| c.is_ascii_alphanumeric());
+            // one by one. A stored name may hold a mark as well: what is no key behind it is text.
             let mut out = String::from("% the sources: v6gap cite RESULT --format bibtex\n");
-            for (place, piece) in text.split(['\u{1}', '\u{2}']).enumerate() {
-                match place % 2 {
-                    1 if is_key(piece) => out.push_str(&format!("~\\cite{{{piece}}}")),
-                    _ => out.push_str(&tex(piece)),
-                }
+            let mut rest = text.as_str();
+            while let Some((before, behind)) = rest.split_once('\u{1}') {
+                out.push_str(&tex(before));
+                rest = match behind.split_once('\u{2}').filter(|(key, _)| is_key(key)) {
+                    Some((key, behind)) => {
+                        out.push_str(&format!("~\\cite{{{key}}}"));
+                        behind
+                    }
+                    None => behind,
+                };
             }
+            out.push_str(&tex(rest));
             out.push_str(&format!(" \\texttt{{{}}}\n", tex(command).replace("--", "-{}-")));
             out
         }

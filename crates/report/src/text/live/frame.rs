@@ -201,7 +201,7 @@ impl Live {
         };
         let mut line = format!("{label:<LABEL$}");
         if style.columns() >= WITH_STRIPS {
-            let margin = self.plan.margin(question.metric);
+            let margin = (question.metric, self.plan.margin(question.metric));
             line.push_str(&strip::strip(margin, difference, most, style));
             line.push_str("  ");
         }

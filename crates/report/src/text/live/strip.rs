@@ -106,13 +106,20 @@ pub(super) fn axis(all: &[Difference]) -> f64 {
 }
 
 /// The strip of a difference on an axis that ends at `most`; without one, the margin alone.
-pub(super) fn strip(margin: f64, of: Option<Difference>, most: f64, style: &Style) -> String {
+pub(super) fn strip(
+    (metric, margin): (Metric, f64),
+    of: Option<Difference>,
+    most: f64,
+    style: &Style,
+) -> String {
     let set = match style.glyphs {
         Glyphs::Unicode => &UNICODE,
         Glyphs::Ascii => &ASCII,
     };
     let column = |x: f64| (HALF + (x / most).clamp(-1.0, 1.0) * HALF).round() as usize;
-    let zone = column(-margin)..=column(margin);
+    let [one, other] = metric.scale().within(margin).map(|end| words::advantage(metric, end));
+    let (worst, best) = (one.min(other), one.max(other));
+    let zone = column(worst)..=column(best);
     let ground = |c| if zone.contains(&c) { set.zone } else { set.outside };
     let mut columns: Vec<char> = (0..COLUMNS).map(ground).collect();
     columns[COLUMNS / 2] = set.middle;
@@ -122,7 +129,7 @@ pub(super) fn strip(margin: f64, of: Option<Difference>, most: f64, style: &Styl
         columns[from..=to].fill(set.line);
         columns[from] = set.ends[0];
         columns[to] = set.ends[1];
-        columns[column(estimate)] = if low >= -margin && high <= margin {
+        columns[column(estimate)] = if low >= worst && high <= best {
             '='
         } else if high < 0.0 {
             set.worse
@@ -145,10 +152,10 @@ mod tests {
     #[test]
     fn worse_is_on_the_left_whatever_the_sign() {
         let style = Style { glyphs: Glyphs::Ascii, ..Style::default() };
-        let longer = strip(RTT.margin, Some(RTT), 0.2, &style);
+        let longer = strip((RTT.metric, RTT.margin), Some(RTT), 0.2, &style);
         assert!(longer.find('v') < longer.find('|'), "{longer}");
         let rate = Difference { metric: Metric::Throughput, ..RTT };
-        let faster = strip(rate.margin, Some(rate), 0.2, &style);
+        let faster = strip((rate.metric, rate.margin), Some(rate), 0.2, &style);
         assert!(faster.find('^') > faster.find('|'), "{faster}");
         assert_eq!((longer.len(), faster.len()), (COLUMNS, COLUMNS));
     }
@@ -158,7 +165,7 @@ mod tests {
         let style = Style::default();
         let mark = |low, high| {
             let of = Difference { estimate: (low + high) / 2.0, low, high, ..RTT };
-            strip(of.margin, Some(of), axis(&[of]), &style)
+            strip((of.metric, of.margin), Some(of), axis(&[of]), &style)
         };
         assert!(mark(-0.01, 0.01).contains('='));
         assert!(mark(-0.01, 0.09).contains('?'));
