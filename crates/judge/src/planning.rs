@@ -118,6 +118,8 @@ pub fn outlook(plan: &Plan, pairs: u32, seen: &[Seen]) -> Vec<Outlook> {
         let margin = plan.margin(metric);
         let together = together(plan, cell, metric);
         let precision = plan.design.precision.get(&metric).copied();
+        // Of shares of which nothing was seen no scatter tells when a range is so narrow.
+        let told = precision.filter(|_| seen.sd > 0.0);
         Some(Outlook {
             pairs,
             smallest: smallest_found(metric, seen.sd, pairs as usize, stop, together)
@@ -125,7 +127,7 @@ pub fn outlook(plan: &Plan, pairs: u32, seen: &[Seen]) -> Vec<Outlook> {
             margin,
             pairs_for_same: pairs_for_same(&seen, margin, stop, together),
             precision,
-            pairs_for_precision: precision.and_then(|p| pairs_for_precision(&seen, p)),
+            pairs_for_precision: told.and_then(|p| pairs_for_precision(&seen, p)),
             seen,
         })
     };
@@ -231,10 +233,13 @@ fn first(enough: impl Fn(usize) -> bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::analyse;
     use crate::analysis::effect::{Setting, combine};
+    use crate::analysis::tests::{EVEN, plan, run as of_run};
     use alloc::vec::Vec;
     use rand_chacha::ChaCha12Rng;
     use rand_core::{Rng, SeedableRng};
+    use v6gap_core::arm::PerArm;
 
     const ADAPTIVE: Stop = Stop::Adaptive { time_ns_max: 1, pairs_min: 8 };
     const FIXED: Stop = Stop::Pairs { pairs: 20 };
@@ -250,6 +255,22 @@ mod tests {
     fn rtt(sd: f64, estimate: f64) -> Seen {
         let (cell, source) = (String::new(), Source::Pairs);
         Seen { cell, metric: Metric::Rtt, sd, pairs: 20, source, estimate, events: None }
+    }
+
+    /// What a run without a loss leaves to be planned by.
+    #[test]
+    fn a_run_without_a_loss_tells_what_same_takes_and_nothing_else() {
+        let mut run = analyse(&of_run(&plan(PerArm::FAMILIES, 1), 12, &EVEN)).unwrap();
+        let none = crate::analysis::Effect { sd: 0.0, ..run.questions[0].effect.clone().unwrap() };
+        run.questions.truncate(1);
+        run.questions[0].metric = Metric::Loss;
+        run.questions[0].effect = Some(none);
+        assert!(seen(&run).is_empty(), "values that never differ");
+        run.questions[0].events = Some(PerArm { a: (0, 12 * 5160), b: (0, 12 * 5160) });
+        let found = seen(&run);
+        assert_eq!((found.len(), found[0].events), (1, Some((0.0, 5160.0))));
+        let same = pairs_for_same(&found[0], 0.001, &ADAPTIVE, 1).unwrap();
+        assert!((320..340).contains(&same), "{same}");
     }
 
     /// The scatter of few losses is small, and bursts at the margin may still be hidden:

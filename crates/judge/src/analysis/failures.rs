@@ -179,9 +179,9 @@ impl OfCell {
         let begun = self.begun.len();
         let failed = self.begun.values().filter(|failed| failed.a || failed.b).count();
         let PerArm { a, b } = self.connections;
-        let lost = (a.0 + b.0) as usize;
-        let of = (a.1 + b.1) as usize;
-        let more = of / begun.max(1) * blocks;
+        // No less than the share of the arm of which more failed.
+        let (lost, of) = (a.0.max(b.0) as usize, a.1.min(b.1) as usize);
+        let more = of * blocks / begun.max(1);
         (conditions::too_many(failed, begun) && !conditions::too_many(failed, begun + blocks))
             || (conditions::too_many(lost, of) && !conditions::too_many(lost, of + more))
     }
@@ -306,6 +306,25 @@ mod tests {
 
     const V4: Option<Family> = Some(Family::V4);
     const V6: Option<Family> = Some(Family::V6);
+
+    /// Twenty of 24 connections of one family in three of eight blocks: of all its own 31 %.
+    #[test]
+    fn connections_of_one_arm_are_not_lost_among_those_of_both() {
+        let of = |arm: Arm| {
+            let mut of = OfCell::default();
+            for block in 0..8 {
+                let lost = |own| if own == arm && block < 3 { (20, 24) } else { (0, 24) };
+                of.begun(block, None);
+                of.opened(PerArm::from_fn(lost));
+            }
+            of
+        };
+        for arm in Arm::BOTH {
+            let of = of(arm);
+            assert_eq!(of.too_many(), Some(arm));
+            assert!(of.is_mendable(8) && !of.is_mendable(1));
+        }
+    }
 
     #[test]
     fn a_family_that_fails_alone_is_worse_from_six_blocks_on() {

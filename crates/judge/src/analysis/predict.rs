@@ -308,7 +308,11 @@ fn paced(
     goodput: impl Fn(Family, &Packets) -> Option<f64>,
 ) -> Option<Predicted> {
     match (pace_bps, rate) {
-        (Some(_), None) => Some(Predicted { effect: 0.0, values: None }),
+        (Some(_), None) => {
+            // On a line for each family nothing is known of either.
+            goodput(arms.a, &packets.a).and(goodput(arms.b, &packets.b))?;
+            Some(Predicted { effect: 0.0, values: None })
+        }
         (pace, rate) => {
             let most = pace.map_or(f64::INFINITY, |pace| pace as f64);
             let value = |family, p: &Packets| Some(goodput(family, p)?.min(most));

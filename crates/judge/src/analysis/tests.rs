@@ -17,14 +17,14 @@ use v6gap_core::workload::{Cell, Workload};
 use v6gap_core::world::{LinkModel, World};
 
 /// A run that never took place: what each cell's values are for each family, and the noise.
-pub(super) struct Truth {
+pub(crate) struct Truth {
     pub factor: fn(&Cell, Family) -> f64,
     pub noise: f64,
     /// A difference between the turns that has nothing to do with the families.
     pub second_turn: f64,
 }
 
-pub(super) const EVEN: Truth = Truth { factor: |_, _| 1.0, noise: 0.003, second_turn: 0.0 };
+pub(crate) const EVEN: Truth = Truth { factor: |_, _| 1.0, noise: 0.003, second_turn: 0.0 };
 
 /// Datagrams of a trial: bursts of losses would not have gone unseen.
 const PACKETS: u64 = 2_000_000;
@@ -51,7 +51,7 @@ pub(super) fn normal(rng: &mut ChaCha12Rng) -> f64 {
     (0..12).map(|_| unit(rng)).sum::<f64>() - 6.0
 }
 
-pub(super) fn plan(arms: PerArm<Family>, seed: u64) -> Plan {
+pub(crate) fn plan(arms: PerArm<Family>, seed: u64) -> Plan {
     let world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
     let mut plan = preset::first_look(arms, Some(world), seed);
     plan.parts_mut().design.null_fewer.clear();
@@ -159,7 +159,7 @@ pub(crate) fn refused(cell: &str, family: Option<Family>) -> FailedAttempt {
     }
 }
 
-pub(super) fn run(plan: &Plan, rounds: u32, truth: &Truth) -> Vec<Line> {
+pub(crate) fn run(plan: &Plan, rounds: u32, truth: &Truth) -> Vec<Line> {
     run_of(plan, rounds, truth, 1)
 }
 

@@ -60,6 +60,8 @@ pub struct Watched {
     path: Path,
     asked: Vec<Asked>,
     margins: BTreeMap<Metric, f64>,
+    /// The host that its name is of, as far as its log told.
+    host: Option<String>,
     /// Values and changes of each question from some time on, where its history is wanted.
     kept: Option<Kept>,
 }
@@ -79,8 +81,16 @@ impl Watched {
         Watched { kept: Some(kept), ..Watched::default() }
     }
 
-    /// It is watched with these margins from now on. What has another one begins anew.
+    /// It is watched with these margins from now on. What has another one begins anew, and all of
+    /// it does where the name is that of another host.
     pub fn listed(&mut self, listed: &Listed) {
+        if self.host.replace(listed.host.clone()).is_some_and(|host| host != listed.host) {
+            let kept = self
+                .kept
+                .take()
+                .map(|kept| Kept { since_unix_ns: kept.since_unix_ns, ..Kept::default() });
+            *self = Watched { host: self.host.take(), kept, ..Watched::default() };
+        }
         self.margins.clone_from(&listed.margins);
         for asked in &mut self.asked {
             asked.margin = margin(&self.margins, asked.metric);

@@ -251,10 +251,15 @@ fn found(prospect: Option<&Prospect>) -> String {
     };
     for o in outlook {
         let metric = o.seen.metric;
-        let finds = o.smallest.map_or_else(|| "nothing".to_owned(), |x| amount_of(metric, x));
+        let none = if o.seen.sd > 0.0 { "nothing" } else { "not known" };
+        let finds = o.smallest.map_or_else(|| none.to_owned(), |x| amount_of(metric, x));
         let same = format!("{} (±{})", pairs(o.pairs_for_same), amount_of(metric, o.margin));
         let narrow = o.precision.map_or_else(String::new, |precision| {
-            format!("{} (±{})", pairs(o.pairs_for_precision), amount_of(metric, precision))
+            let enough = match o.seen.sd > 0.0 {
+                true => pairs(o.pairs_for_precision),
+                false => none.to_owned(),
+            };
+            format!("{enough} (±{})", amount_of(metric, precision))
         });
         let line =
             format!("{:width$}  {:>6}  {finds:>14}  {same:>22}  {narrow:>20}", name(o), o.pairs);

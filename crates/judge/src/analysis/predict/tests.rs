@@ -4,7 +4,7 @@ use super::*;
 use alloc::vec;
 use v6gap_core::plan::{defaults, preset};
 use v6gap_core::tunnel::{Tunnel, TunnelKind};
-use v6gap_core::workload::{Connect, Http, Visit, Wait};
+use v6gap_core::workload::{Connect, Http, Purpose, Visit, Wait};
 use v6gap_core::world::{LaidTunnel, Link, Translation, TranslationKind};
 
 fn of_search(search: Capacity, model: LinkModel, rate_bps: Option<u64>) -> Option<Predicted> {
@@ -30,7 +30,8 @@ fn the_ip_layer_has_nearly_the_same_rate_in_both_families() {
 
 #[test]
 fn a_search_is_bounded_by_its_highest_rate() {
-    let low = Capacity { rate_bps_max: 50_000_000, ..Capacity::default() };
+    // Between two rows of the table the lower one is the highest that is tried.
+    let low = Capacity { rate_bps_max: 50_500_000, ..Capacity::default() };
     let found = of_search(low, LinkModel::Shaped, Some(100_000_000)).unwrap();
     let values = PerArm { a: 50e6, b: 50e6 };
     assert_eq!(found, Predicted { effect: 0.0, values: Some(values) });
@@ -59,6 +60,8 @@ fn a_tunnel_of_one_family_is_part_of_the_prediction() {
     // A line of another rate for each family is not one line with another tunnel.
     world.links[1].conditions.v6.rate_bps = Some(50_000_000);
     assert_eq!(of(&world, tcp(), Metric::Throughput, 0.0), None);
+    let paced = TcpBulk { pacing_bps: Some(80_000_000), ..defaults::tcp_bulk(true) };
+    assert_eq!(of(&world, Workload::TcpBulk(paced), Metric::Throughput, 0.0), None);
     world.tunnels.clear();
     assert!(of(&world, tcp(), Metric::Throughput, 0.0).is_some());
 }
@@ -157,7 +160,7 @@ fn a_short_transfer_is_no_full_line() {
 fn connections_that_wait_for_each_other_have_no_prediction() {
     let of = |concurrent| {
         let plan = preset::first_look(PerArm::FAMILIES, Some(preset::demo_world()), 1);
-        let connect = Connect { concurrent, ..Connect::default() };
+        let connect = Connect { concurrent, purpose: Purpose::Rate, ..Connect::default() };
         predict(&plan, &Cell::named(Workload::Connect(connect)), Metric::Connect, &[], 1e-3)
     };
     assert!(of(1).is_some() && of(64).is_none());
