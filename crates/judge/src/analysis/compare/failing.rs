@@ -3,6 +3,7 @@
 //! families alike far more often than one of them, and how much that is of failures no stored run
 //! tells: of a family by itself there are figures and no verdict (docs/method.md section D.7).
 
+use super::set_up::factors;
 use super::{Compared, Of, letter, words};
 use crate::analysis::{Analysis, Failures, Range, Verdict};
 use crate::reach::ALPHA;
@@ -11,6 +12,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::arm::PerArm;
+use v6gap_core::plan::Plan;
+use v6gap_core::workload::{Cell, Workload};
 use v6gap_stats::loss;
 
 /// How failures changed from the reference to another run.
@@ -33,6 +36,9 @@ pub struct FailureChange {
     /// What is not known of it, in words: why a family by itself has no such verdict.
     pub caveat: String,
 }
+
+/// So many times as many connections of a trial are still as many: they are fitted to a path.
+const COUNT_APART: f64 = 1.2;
 
 /// The failures of one run.
 struct Side<'a> {
@@ -118,21 +124,34 @@ impl Share {
 
 /// All changes; none where nothing failed or other cells were measured.
 pub(super) fn changes(compared: &[Compared<'_>]) -> Vec<FailureChange> {
-    let cells = |run: &Compared<'_>| -> BTreeSet<_> {
-        run.analysis.run.plan.cells.iter().map(|cell| cell.id.clone()).collect()
-    };
     let Some((first, others)) = compared.split_first() else { return Vec::new() };
     let mut changes = Vec::new();
     for (place, run) in others.iter().enumerate() {
         let failed =
             |run: &Compared<'_>| run.analysis.failures.as_ref().is_some_and(Failures::any_failed);
         let any = failed(first) || failed(run);
-        if any && cells(first) == cells(run) {
+        if any && ask_alike(&first.analysis.run.plan, &run.analysis.run.plan) {
             let sides = [first, run].map(|run| Side::of(run.analysis));
             changes.extend(Of::ALL.map(|of| change(letter(place + 1), of, &sides)));
         }
     }
     changes
+}
+
+/// Whether two plans have the same cells without a factor that differs. How long trials are is no
+/// factor, but one of far more connections has more of them to fail.
+fn ask_alike(here: &Plan, there: &Plan) -> bool {
+    let count = |cell: &Cell| {
+        let Workload::Connect(connect) = &cell.workload else { return 1.0 };
+        f64::from(connect.count)
+    };
+    let alike = |cell: &Cell| {
+        there.cell(&cell.id).is_some_and(|(_, other)| {
+            let [less, more] = [count(cell).min(count(other)), count(cell).max(count(other))];
+            factors(cell) == factors(other) && more <= COUNT_APART * less
+        })
+    };
+    here.cells.len() == there.cells.len() && here.cells.iter().all(alike)
 }
 
 /// The range of a change reaches as far as those of both runs do in quadrature (Newcombe 1998; Zou
@@ -160,6 +179,7 @@ fn change(letter: char, of: Of, sides: &[Side<'_>; 2]) -> FailureChange {
 mod tests {
     use super::*;
     use crate::analysis::Counted;
+    use v6gap_core::plan::preset;
 
     fn failed(v4: usize, v6: usize) -> Failures {
         let of = PerArm { a: v4, b: v6 };
@@ -178,6 +198,38 @@ mod tests {
             connections: PerArm { a: (0, 0), b: (0, 0) },
             exchanges: None,
         }
+    }
+
+    /// Trials of other lengths, and of about as many connections, ask alike; those of many times as
+    /// many, or of other messages, do not.
+    #[test]
+    fn plans_ask_alike_where_their_factors_and_connections_are() {
+        let plan = |change: &dyn Fn(&mut Workload)| {
+            let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
+            plan.parts_mut().cells.iter_mut().for_each(|cell| change(&mut cell.workload));
+            plan
+        };
+        let connections = |count: u32| {
+            plan(&move |workload| {
+                if let Workload::Connect(connect) = workload {
+                    connect.count = count;
+                }
+            })
+        };
+        let longer = plan(&|workload| {
+            if let Workload::TcpBulk(bulk) = workload {
+                bulk.duration_ns += 1;
+            }
+        });
+        let other = plan(&|workload| {
+            if let Workload::Echo(echo) = workload {
+                echo.outstanding = 2;
+            }
+        });
+        let usual = connections(24);
+        assert!(ask_alike(&usual, &longer) && ask_alike(&usual, &connections(26)));
+        assert!(!ask_alike(&usual, &connections(400)) && !ask_alike(&connections(400), &usual));
+        assert!(!ask_alike(&usual, &other));
     }
 
     /// Against the other family; by itself it has its figures, since runs may scatter.

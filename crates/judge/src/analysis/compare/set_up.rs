@@ -149,12 +149,24 @@ struct Field {
 
 impl Field {
     fn is_conduct(&self) -> bool {
-        self.name.rsplit('.').next().is_some_and(|last| CONDUCT.contains(&last))
+        is_conduct(&self.name)
     }
 
     fn words(&self, letter: char) -> String {
         format!("{} is {} in A and {} in {letter}", self.name, self.here, self.there)
     }
+}
+
+/// Whether a field of a workload says how long or how often, not what.
+fn is_conduct(name: &str) -> bool {
+    name.rsplit('.').next().is_some_and(|last| CONDUCT.contains(&last))
+}
+
+/// What a cell asks for, by the path of each field.
+pub(super) fn factors(cell: &Cell) -> BTreeMap<String, String> {
+    let mut factors = fields(&cell.workload);
+    factors.retain(|name, _| !is_conduct(name));
+    factors
 }
 
 fn workloads_differ(here: &Cell, there: &Cell) -> Vec<Field> {
@@ -282,6 +294,15 @@ fn facts(run: &RunHeader, granted: &Granted, common: &BTreeSet<&str>) -> Facts {
     for family in Family::BOTH {
         if let Some(address) = run.addresses.get(family) {
             put(&format!("address over {family}"), address.to_string());
+        }
+    }
+    for (name, values) in [
+        ("name servers", fields(&run.resolvers)),
+        ("pairs of addresses", fields(&run.address_pairs)),
+        ("address to measure from", fields(&run.bind)),
+    ] {
+        for (place, value) in values {
+            put(&format!("{name}, {place}"), value);
         }
     }
     for (host, end) in [(&run.hosts.client, "client"), (&run.hosts.server, "server")] {
