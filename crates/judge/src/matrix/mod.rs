@@ -49,7 +49,7 @@ pub struct Matrix {
     /// Paths that there should be; those that are there, if nobody said.
     pub expected: usize,
     /// Those that somebody said there should be, by their places among the hosts.
-    asked: Vec<(usize, usize)>,
+    asked: BTreeSet<(usize, usize)>,
     /// An answer older than this is stale, in ns.
     pub stale_ns: u64,
     /// When it was looked at, in ns since the Unix epoch.
@@ -131,27 +131,36 @@ impl Matrix {
         self.cells.get(&(from, to)).or_else(|| self.cells.get(&(to, from)))
     }
 
-    /// Paths that there should be with an answer that is not stale.
+    /// The answers to the paths that somebody said there should be, or to all: the way back stands
+    /// for a path unless it is one of them itself.
+    fn counted(&self) -> impl Iterator<Item = ((usize, usize), &Cell)> {
+        let is_asked = |&(from, to): &(usize, usize)| {
+            let own = self.asked.contains(&(from, to));
+            let back = self.asked.contains(&(to, from)) && !self.cells.contains_key(&(to, from));
+            self.asked.is_empty() || own || back
+        };
+        self.cells.iter().map(|(at, cell)| (*at, cell)).filter(move |(at, _)| is_asked(at))
+    }
+
+    /// Answers that are not stale.
     pub fn fresh(&self) -> usize {
-        let fresh = |cell: &&Cell| !cell.stale;
-        match self.asked.is_empty() {
-            true => self.cells.values().filter(fresh).count(),
-            false => {
-                let cells = self.asked.iter().filter_map(|(from, to)| self.cell(*from, *to));
-                cells.filter(fresh).count()
-            }
-        }
+        self.counted().filter(|(_, cell)| !cell.stale).count()
     }
 
     /// The age of the oldest answer, in ns.
     pub fn oldest_ns(&self) -> Option<u64> {
-        let began = self.cells.values().map(|cell| cell.began_unix_ns).min()?;
+        let began = self.counted().map(|(_, cell)| cell.began_unix_ns).min()?;
         Some(self.now_unix_ns.saturating_sub(began))
     }
 
     /// How many answers have that verdict, stale ones left out.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.cells.values().filter(|cell| !cell.stale && cell.verdict == verdict).count()
+        self.counted().filter(|(_, cell)| !cell.stale && cell.verdict == verdict).count()
+    }
+
+    /// How many of those that are the same differ by what does not matter.
+    pub fn tiny(&self) -> usize {
+        self.counted().filter(|(_, cell)| !cell.stale && cell.within.is_some()).count()
     }
 
     /// What the paths that are worse have in common and others do not, the clearest first.

@@ -68,14 +68,14 @@ pub(super) fn shared(matrix: &Matrix) -> Vec<Shared> {
     // Paths in all, and of each family those whose way is known.
     let mut all = Count::default();
     let mut with_hops: BTreeMap<Family, Count> = BTreeMap::new();
-    for ((from, to), cell) in &matrix.cells {
+    for ((from, to), cell) in matrix.counted() {
         let Some(is_bad) = is_bad(cell) else { continue };
         let add = |count: &mut Count| match is_bad {
             true => count.bad += 1,
             false => count.good += 1,
         };
         add(&mut all);
-        for what in of_ends(matrix, *from, *to) {
+        for what in of_ends(matrix, from, to) {
             add(counts.entry(what).or_default());
         }
         for family in Family::BOTH {

@@ -92,8 +92,8 @@ pub(super) fn sites(matrix: &Matrix) -> Sites {
         names.binary_search_by(|name| name.as_str().cmp(site)).ok()
     };
     let mut between: BTreeMap<(usize, usize), Between> = BTreeMap::new();
-    for ((from, to), cell) in &matrix.cells {
-        let (Some(one), Some(other)) = (at(*from), at(*to)) else { continue };
+    for ((from, to), cell) in matrix.counted() {
+        let (Some(one), Some(other)) = (at(from), at(to)) else { continue };
         let sites = (one.min(other), one.max(other));
         let of = between.entry(sites).or_insert_with(|| Between { sites, ..Between::default() });
         of.take(cell);

@@ -203,6 +203,11 @@ fn paths_that_nobody_asked_for_stand_for_no_others() {
     let runs = [(0, 1), (0, 2), (1, 2)].map(|(a, b)| said(a, b, 9, Verdict::Same, 0.0));
     let matrix = Matrix::of(&runs, &Asked { expected: &expected, ..asked(9) });
     assert_eq!((matrix.expected, matrix.fresh()), (3, 1));
+    assert_eq!(matrix.count(Verdict::Same), 1);
+    // Where both ways are asked for, one that is there is none of the other.
+    let both = [(host(0), host(1)), (host(1), host(0)), (host(0), host(3))];
+    let matrix = Matrix::of(&runs, &Asked { expected: &both, ..asked(9) });
+    assert_eq!((matrix.expected, matrix.fresh()), (3, 1));
     let unasked = Matrix::of(&runs, &asked(9));
     assert_eq!((unasked.expected, unasked.fresh()), (3, 3));
 }

@@ -197,8 +197,7 @@ pub(crate) fn summed(of: &Matrix) -> Vec<String> {
 /// How many of those that are the same differ by what is there and does not matter: " (2 within
 /// the margin)"; nothing if none do.
 fn tiny(of: &Matrix) -> String {
-    let cells = of.cells.values().filter(|cell| !cell.stale && cell.within.is_some());
-    match cells.count() {
+    match of.tiny() {
         0 => String::new(),
         n => format!(" ({n} within the margin)"),
     }
