@@ -45,6 +45,8 @@ impl RunName {
             RunName::LastOf(host) => {
                 id(runs.iter().find(|(_, target)| target == host)).ok_or_else(not_found)
             }
+            // Every identifier begins with nothing.
+            RunName::Id(prefix) if prefix.is_empty() => Err(not_found()),
             RunName::Id(prefix) => {
                 let ids = runs.iter().map(|(id, _)| *id);
                 let ids: Vec<RunId> =
