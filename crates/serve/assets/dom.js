@@ -96,6 +96,8 @@ export function listen(path, handle) {
   async function read() {
     const seen = last === null ? {} : { "Last-Event-ID": last };
     const response = await fetch(`/api/v1${path}`, { headers: { ...authorised(), ...seen }, signal: end.signal });
+    // One that is busy may be asked again; anything else will say the same again.
+    if (response.status >= 500) return undefined;
     if (!response.ok) return end.abort();
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";

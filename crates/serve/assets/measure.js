@@ -82,7 +82,7 @@ function build(state, info, right) {
   const typed_in = (part) => Object.fromEntries([...part.querySelectorAll("input")].map((input) => [input.name, input.value.trim()]).filter(([, text]) => text));
   const more = fields(MORE, "more"), of_visits = fields(VISITS, "visits");
   const chosen = h("p", { class: "quiet", hidden: true });
-  let timer, probing = 0, reaching = 0;
+  let timer, probing = 0, reaching = 0, telling = 0;
 
   function asked() {
     const options = {};
@@ -114,19 +114,26 @@ function build(state, info, right) {
     start.disabled = info.read_only || start.dataset.busy === "yes" || (kind() === "site" && !info.probe);
   }
   async function tell() {
-    if (kind() === "host" && !host.value.trim()) return command.replaceChildren("v6gap run HOST");
+    const number = ++telling;
+    if (kind() === "host" && !host.value.trim()) {
+      takes.replaceChildren();
+      return command.replaceChildren("v6gap run HOST");
+    }
     if (kind() === "site" && !site.value.trim()) {
       takes.replaceChildren();
       return command.replaceChildren("v6gap probe HOST|URL");
     }
     try {
       const told = await ask("/estimate", { method: "POST", body: asked() });
+      if (number !== telling) return;
       command.replaceChildren(told.command);
       reach(told.takes);
       takes.replaceChildren(`At most ${span(told.takes.time_ns / 1e9)} and ${size(told.takes.bytes)}, if the path carries ${amount(told.takes.taken_for_granted.rate_bps, "bit/s")}.`,
         told.takes.finds ? ` By the noise of the last result there, it finds a difference in ${told.takes.finds.metric} of ${told.takes.finds.text} in four of five times.` : "");
       problem.replaceChildren();
     } catch (error) {
+      if (number !== telling) return;
+      takes.replaceChildren();
       problem.replaceChildren(trouble(error));
     }
   }
@@ -187,25 +194,19 @@ function build(state, info, right) {
 
   async function begin(event) {
     event.preventDefault();
-    problem.replaceChildren();
-    form.busy();
-    try {
-      await start_run(asked());
-      form.watch();
-    } catch (error) {
-      form.idle();
-      problem.replaceChildren(error.code === "E306" ? sure(error, begin_anyway) : trouble(error));
-    }
+    run(asked());
   }
-  async function begin_anyway() {
+  // What is confirmed is what was asked about, whatever stands in the form by then.
+  async function run(body) {
     problem.replaceChildren();
     form.busy();
     try {
-      await start_run({ ...asked(), confirm: true });
+      await start_run(body);
       form.watch();
     } catch (error) {
       form.idle();
-      problem.replaceChildren(trouble(error));
+      const again = () => run({ ...body, confirm: true });
+      problem.replaceChildren(error.code === "E306" ? sure(error, again) : trouble(error));
     }
   }
   const form = {

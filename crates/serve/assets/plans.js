@@ -11,34 +11,39 @@ export async function plans() {
   const text = h("textarea", { class: "mono", spellcheck: "false", id: "plan", id_: "plan-editor", oninput: later });
   const said = h("div", { id_: "plan-problems", "aria-live": "polite" });
   const choose = h("select", { id: "preset", onchange: take }, all.map((plan) => h("option", { value: plan.name }, `${plan.name}: ${plan.title}`)));
-  const host = h("input", { type: "text", id: "plan-host", autocomplete: "off", spellcheck: "false", placeholder: "host; empty for the lab of the plan" });
-  const start = h("button", { class: "halt", type: "button", id_: "plan-start", onclick: () => begin(false), disabled: info.read_only }, "Run this plan");
+  const host = h("input", { type: "text", id: "plan-host", oninput: later, autocomplete: "off", spellcheck: "false", placeholder: "host; empty for the lab of the plan" });
+  const start = h("button", { class: "halt", type: "button", id_: "plan-start", onclick: () => begin(asked()), disabled: info.read_only }, "Run this plan");
   const problem = h("div");
-  let timer;
-  function asked(confirm) {
+  let timer, checking = 0;
+  function asked() {
     const name = host.value.trim();
-    return { place: name ? { host: name } : { lab: "" }, toml: text.value, confirm };
+    return { place: name ? { host: name } : { lab: "" }, toml: text.value, confirm: false };
   }
-  async function begin(confirm) {
+  // What is confirmed is what was asked about, whatever stands in the editor by then.
+  async function begin(body) {
     problem.replaceChildren();
     try {
-      await ask("/runs", { method: "POST", body: asked(confirm) });
+      await ask("/runs", { method: "POST", body });
       go("/");
     } catch (error) {
-      problem.replaceChildren(error.code === "E306" ? sure(error, () => begin(true)) : trouble(error));
+      const again = () => begin({ ...body, confirm: true });
+      problem.replaceChildren(error.code === "E306" ? sure(error, again) : trouble(error));
     }
   }
   function later() {
+    problem.replaceChildren();
     clearTimeout(timer);
     timer = setTimeout(check, STEADY_MS);
   }
   async function check() {
+    const number = ++checking;
     try {
       const told = await ask("/plans/validate", { method: "POST", body: { toml: text.value } });
-      const { takes } = await ask("/estimate", { method: "POST", body: asked(false) });
+      const { takes } = await ask("/estimate", { method: "POST", body: asked() });
+      if (number !== checking) return;
       said.replaceChildren(h("p", {}, h("b", {}, `At most ${span(takes.time_ns / 1e9)} and ${size(takes.bytes)}.`)), h("pre", { class: "said", id_: "estimate" }, told.words));
     } catch (error) {
-      said.replaceChildren(trouble(error));
+      if (number === checking) said.replaceChildren(trouble(error));
     }
   }
   async function take() {

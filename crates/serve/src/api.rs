@@ -387,8 +387,14 @@ async fn events(
     };
     const SEEN: HeaderName = HeaderName::from_static("last-event-id");
     let Some(live) = shared.run.named(&id) else { return answer::not_found().await };
-    let seen = headers.get(SEEN).and_then(|seen| seen.to_str().ok()?.parse::<usize>().ok());
-    let next = seen.or(from.after).map_or(0, |seen| seen.saturating_add(1));
+    let seen = headers.get(SEEN).and_then(|seen| seen.to_str().ok());
+    let next = match (seen, from.after) {
+        (None, Some(after)) => after.saturating_add(1),
+        (seen, _) => match run::behind(&live, seen) {
+            Some(next) => next,
+            None => return Sse::new(run::gone()).into_response(),
+        },
+    };
     Sse::new(run::events(live, next)).keep_alive(KeepAlive::default()).into_response()
 }
 

@@ -36,7 +36,7 @@ pub struct Program {
 /// What a run of it gave.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    /// Exit code; 1 if it was killed.
+    /// Exit code.
     pub code: i32,
     /// Standard output.
     pub out: Vec<u8>,
@@ -62,14 +62,16 @@ impl Program {
         // Nobody closes them.
         let _turn = turn.map_err(io::Error::other)?;
         let mut child = self.command(args).spawn()?;
-        let (out, err) = (read(child.stdout.take()), read(child.stderr.take()));
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        let (out, err) = (read(out, BYTES_MAX), read(err, BYTES_MAX));
         let told = write(child.stdin.take(), input);
         let all = async { tokio::join!(out, err, told, child.wait()) };
         let (out, err, (), status) = tokio::time::timeout(TIME_MAX, all)
             .await
             .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?;
         let err = String::from_utf8_lossy(&err?).into_owned();
-        Ok(Ran { code: status?.code().unwrap_or(1), out: out?, err })
+        let killed = || io::Error::other("the program was killed before it had written all");
+        Ok(Ran { code: status?.code().ok_or_else(killed)?, out: out?, err })
     }
 
     /// Starts a measurement, which says what happens on its standard output and stops when its
@@ -100,12 +102,16 @@ async fn write(to: Option<impl AsyncWrite + Unpin>, input: Vec<u8>) {
     }
 }
 
-async fn read(from: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
+/// All of it: a part would pass for the whole.
+async fn read(from: Option<impl AsyncRead + Unpin>, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if let Some(from) = from {
-        from.take(BYTES_MAX).read_to_end(&mut bytes).await?;
+        from.take(bytes_max + 1).read_to_end(&mut bytes).await?;
     }
-    Ok(bytes)
+    match bytes.len() as u64 > bytes_max {
+        true => Err(io::Error::from(io::ErrorKind::FileTooLarge)),
+        false => Ok(bytes),
+    }
 }
 
 impl Ran {
@@ -146,6 +152,13 @@ mod tests {
         assert_eq!(crashed["exit"], 101);
         assert!(crashed["why"][0].as_str().unwrap().contains("panicked"));
         assert_eq!(failure("[1]", 1)["code"], Value::Null);
+    }
+
+    #[tokio::test]
+    async fn what_is_too_long_is_no_file() {
+        let read = |bytes_max| read(Some(&b"0123456789"[..]), bytes_max);
+        assert_eq!(read(10).await.unwrap().len(), 10);
+        assert_eq!(read(9).await.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 
     /// Whoever finds all of them taken waits, and is told so in the end.

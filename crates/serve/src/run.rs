@@ -5,7 +5,7 @@ use crate::Shared;
 use crate::program::failure;
 use axum::response::sse;
 use futures_util::Stream;
-use futures_util::stream::unfold;
+use futures_util::stream::{once, unfold};
 use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::io;
@@ -33,6 +33,8 @@ pub(crate) struct Current(Mutex<Option<Arc<Live>>>);
 pub(crate) struct Live {
     /// As it would be typed.
     pub command: String,
+    /// Which one it is of those that were started here.
+    serial: u64,
     input: Mutex<Input>,
     said: Mutex<Output>,
     /// How many events there are, and whether there will be more.
@@ -78,7 +80,8 @@ impl Current {
         let mut child = shared.program.start(args)?;
         let (told, _) = watch::channel((0, false));
         let (pipe, said) = (child.stdin.take(), Mutex::default());
-        let live = Arc::new(Live { command, input: Mutex::default(), said, told });
+        let serial = slot.as_ref().map_or(0, |before| before.serial + 1);
+        let live = Arc::new(Live { command, serial, input: Mutex::default(), said, told });
         tokio::spawn(tell(Arc::clone(&live), pipe, input));
         tokio::spawn(follow(Arc::clone(&live), child));
         *slot = Some(Arc::clone(&live));
@@ -193,7 +196,16 @@ async fn follow(live: Arc<Live>, mut child: Child) {
     live.end(code);
 }
 
-/// Everything from event `next` on, as it happens. The number of an event is its place.
+/// What is asked for: everything behind the event of that name, or from the beginning; `None` if it
+/// is one of another measurement, which is over for whoever followed it.
+pub(crate) fn behind(live: &Live, seen: Option<&str>) -> Option<usize> {
+    let Some((serial, place)) = seen.and_then(|seen| seen.split_once('-')) else { return Some(0) };
+    let is_it = serial.parse() == Ok(live.serial);
+    is_it.then(|| place.parse::<usize>().map_or(0, |place| place.saturating_add(1)))
+}
+
+/// Everything from event `next` on, as it happens. An event is named after its measurement and its
+/// place.
 pub(crate) fn events(
     live: Arc<Live>,
     next: usize,
@@ -203,8 +215,8 @@ pub(crate) fn events(
         loop {
             let line = live.said().events.get(next).cloned();
             if let Some(line) = line {
-                let event =
-                    sse::Event::default().id(next.to_string()).event(kind(&line)).data(&*line);
+                let id = format!("{}-{next}", live.serial);
+                let event = sse::Event::default().id(id).event(kind(&line)).data(&*line);
                 return Some((Ok(event), (live, told, next + 1)));
             }
             let (count, over) = *told.borrow_and_update();
@@ -219,8 +231,31 @@ pub(crate) fn events(
     })
 }
 
+/// The end of a measurement that was followed and is another one now.
+pub(crate) fn gone() -> impl Stream<Item = Result<sse::Event, Infallible>> {
+    let line = json!({"event": "closed", "exit": null}).to_string();
+    once(async { Ok(sse::Event::default().event("closed").data(line)) })
+}
+
 /// What an event is called, which every line begins with.
 fn kind(line: &str) -> String {
     let event: Option<Value> = serde_json::from_str(line).ok();
     event.and_then(|e| Some(e.get("event")?.as_str()?.to_owned())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page that comes back goes on with what it followed, and never with another measurement.
+    #[test]
+    fn whoever_comes_back_goes_on_with_the_same_measurement() {
+        let (told, _) = watch::channel((0, false));
+        let (input, said) = (Mutex::default(), Mutex::default());
+        let live = Live { command: String::new(), serial: 7, input, said, told };
+        for (seen, next) in [(None, 0), (Some("7-250"), 251), (Some("7-x"), 0), (Some("250"), 0)] {
+            assert_eq!(behind(&live, seen), Some(next), "{seen:?}");
+        }
+        assert_eq!(behind(&live, Some("6-250")), None);
+    }
 }
