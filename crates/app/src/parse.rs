@@ -44,15 +44,15 @@ pub fn parse(typed: impl Iterator<Item = OsString>) -> Result<Parsed, Failure> {
         Typed::Implied(full, first) => (full, Some(first)),
     };
     let kept = args::without_secrets(&full);
-    let verb = full.first().cloned().unwrap_or_default();
+    let is_resume = full.windows(2).any(|two| two == ["plan", "resume"]);
     let with_name = std::iter::once("v6gap".to_owned()).chain(full);
     match Cli::try_parse_from(with_name) {
         Ok(cli) => Ok(Parsed::Run { cli: Box::new(cli), typed: kept }),
-        Err(error) => explain(&error, implied.as_deref(), &verb),
+        Err(error) => explain(&error, implied.as_deref(), is_resume),
     }
 }
 
-fn explain(error: &clap::Error, implied: Option<&str>, verb: &str) -> Result<Parsed, Failure> {
+fn explain(error: &clap::Error, implied: Option<&str>, is_resume: bool) -> Result<Parsed, Failure> {
     let help = match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Some(Outcome::Done),
         // A verb without the one that belongs behind it: what there is, and no error beside it.
@@ -68,9 +68,7 @@ fn explain(error: &clap::Error, implied: Option<&str>, verb: &str) -> Result<Par
     {
         return Err(failure);
     }
-    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
-        && (verb, word.as_str()) == ("plan", "resume")
-    {
+    if is_resume && error.kind() == ErrorKind::InvalidSubcommand {
         let what = "a run goes on with --continue, whatever plan it has";
         return Err(Failure::usage(what).run("v6gap run HOST --continue last", ""));
     }
@@ -122,6 +120,7 @@ mod tests {
         assert!(wrong("-c lab-b -k 10").contains("-n SIZE"));
         assert!(wrong("shwo last").contains("\"show\" was meant"));
         assert!(wrong("plan resume last").contains("v6gap run HOST --continue last"));
+        assert!(wrong("--color=never plan resume last").contains("v6gap run HOST --continue"));
         assert!(!wrong("lab resume").contains("--continue"));
     }
 

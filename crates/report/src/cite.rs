@@ -112,9 +112,12 @@ const fn of_ranges(stop: &Stop) -> &'static [Source] {
     }
 }
 
-/// Whether this may be the key of a source.
-fn is_key(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric())
+/// Whether this is the key of a source that a paragraph may cite.
+fn is_key(analysis: &Analysis, text: &str) -> bool {
+    let reference = analysis.run.plan.reference.as_deref();
+    let study = reference.and_then(published::find).map(|(study, _)| study.study);
+    let mut sources = of_ranges(&analysis.run.plan.design.stop).iter().chain(&[SCHUIRMANN, HOLM]);
+    study.as_deref() == Some(text) || sources.any(|source| source.key == text)
 }
 
 /// A paragraph on how the run was made and judged; `command` repeats it.
@@ -149,7 +152,7 @@ pub fn cite(analysis: &Analysis, command: &str, form: CiteForm) -> String {
             let mut rest = text.as_str();
             while let Some((before, behind)) = rest.split_once('\u{1}') {
                 out.push_str(&tex(before));
-                rest = match behind.split_once('\u{2}').filter(|(key, _)| is_key(key)) {
+                rest = match behind.split_once('\u{2}').filter(|(key, _)| is_key(analysis, key)) {
                     Some((key, behind)) => {
                         out.push_str(&format!("~\\cite{{{key}}}"));
                         behind

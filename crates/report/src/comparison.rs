@@ -97,7 +97,7 @@ pub(crate) fn from_to(side: &Side) -> String {
 pub(crate) fn margins(comparison: &Comparison) -> String {
     let mut parts: Vec<String> = Vec::new();
     for metric in Metric::ALL {
-        if let Some(row) = comparison.rows.iter().find(|row| row.metric == metric) {
+        for row in comparison.rows.iter().filter(|row| row.metric == metric) {
             let part = format!("{} {}", metric.noun(), words::margin(metric, row.margin));
             if !parts.contains(&part) {
                 parts.push(part);

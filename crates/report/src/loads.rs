@@ -49,19 +49,17 @@ fn reached(way: &str, all: &[Loaded]) -> Option<String> {
     let lost = lost.map_or(String::new(), |share| {
         format!(", where {} of its datagrams were lost", format_share(share))
     });
-    let dropped = all.iter().filter_map(|load| load.datagrams?.dropped);
-    let dropped = dropped.fold(0, u64::saturating_add);
-    let came = all.iter().filter_map(|load| load.datagrams.map(came));
-    let came = came.fold(0, u64::saturating_add);
-    let dropped = match came > 0 && dropped > 0 {
-        true => format!(", and {} by the host", format_share(dropped as f64 / came as f64)),
-        false => String::new(),
-    };
+    let dropped = median(all.iter().filter_map(|load| dropped_share(load.datagrams?)).collect());
+    let dropped = dropped
+        .filter(|share| *share > 0.0)
+        .map_or(String::new(), |share| format!(", and {} by the host", format_share(share)));
     Some(format!("{} {way}{lost}{dropped}", format_rate(rate)))
 }
 
-fn came(datagrams: LoadDatagrams) -> u64 {
-    datagrams.received.saturating_add(datagrams.dropped.unwrap_or(0))
+/// What the host that received dropped, of all that were sent.
+fn dropped_share(datagrams: LoadDatagrams) -> Option<f64> {
+    let announced = datagrams.announced.filter(|count| *count > 0)?;
+    Some(datagrams.dropped? as f64 / announced as f64)
 }
 
 #[cfg(test)]
@@ -89,6 +87,10 @@ mod tests {
         let full = LoadDatagrams { dropped: Some(100), ..datagrams };
         let text = reached("back", &[Loaded { datagrams: Some(full), ..udp }]).unwrap();
         assert!(text.ends_with("lost, and 10 % by the host"), "{text}");
+        // Both are shares of what was sent.
+        let half = LoadDatagrams { received: 400, ..full };
+        let text = reached("back", &[Loaded { datagrams: Some(half), ..udp }]).unwrap();
+        assert!(text.ends_with("where 50 % of its datagrams were lost, and 10 % by the host"));
         assert_eq!(reached("back", &[Loaded::default()]), None);
     }
 }

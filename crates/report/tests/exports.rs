@@ -235,7 +235,9 @@ fn latex_of_foreign_text_is_balanced() {
 /// Names of an imported result may hold anything, and no command of TeX.
 #[test]
 fn a_name_cannot_bring_a_command_into_a_citation() {
-    for name in ["b\u{1}a}\\input{secret}\u{2}", "b\u{1}x", "b\u{2}", "b\u{1}\u{2}"] {
+    for name in
+        ["b\u{1}a}\\input{secret}\u{2}", "b\u{1}x", "b\u{2}", "b\u{1}\u{2}", "b\u{1}ab\u{2}"]
+    {
         let mut analysis = lab();
         analysis.run.hosts.server.name = name.into();
         let text = cite(&analysis, "v6gap", CiteForm::Latex);

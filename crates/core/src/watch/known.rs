@@ -86,7 +86,7 @@ pub struct Past {
     pub failures: u64,
     /// The last of these reasons, in words.
     pub why: String,
-    /// Visits in a row that the far end did not want.
+    /// Visits that the far end did not want, since one that measured or found it down.
     pub refusals: u32,
     /// When the last of them ended.
     pub refused_unix_ns: Option<u64>,

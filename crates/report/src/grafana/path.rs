@@ -165,7 +165,7 @@ fn effect() -> Panel {
         query("IPv6 / IPv4", of("v6gap_effect_ratio")),
         query("predicted", of("v6gap_predicted_ratio")),
         query("margin above", format!("1 + {}", of("v6gap_margin_ratio"))),
-        query("margin below", format!("1 - {}", of("v6gap_margin_ratio"))),
+        query("margin below", format!("1 / (1 + {})", of("v6gap_margin_ratio"))),
     ];
     let dashed = json!({ "fill": "dash", "dash": [6, 6] });
     Panel {

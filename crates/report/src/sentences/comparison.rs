@@ -2,6 +2,7 @@
 
 use crate::words::{Told, some_questions};
 use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::unit::significant;
 use v6gap_judge::analysis::Verdict;
 use v6gap_judge::analysis::compare::{Change, Comparison, FailureChange, Of, Row, Side};
 use v6gap_judge::analysis::words::{signed_ends, topic};
@@ -44,9 +45,13 @@ fn failures(comparison: &Comparison) -> Vec<String> {
     let say = |found: &FailureChange| {
         let of = found.of.subject(&comparison.arm_names);
         let minus = |figure: String| figure.replace('-', "−");
-        // What is none has no sign.
-        let [before, after] =
-            found.shares.map(|share| minus(format!("{:.0}", 100.0 * share + 0.0)));
+        // What is none has no sign, and what is less than a percent is not none.
+        let percent = |share: f64| match 100.0 * share {
+            0.0 => "0".to_owned(),
+            few if few.abs() < 1.0 => significant(few, 1),
+            more => format!("{more:.0}"),
+        };
+        let [before, after] = found.shares.map(|share| minus(percent(share)));
         let verdict = match found.verdict {
             Verdict::Worse => "worse: fails",
             Verdict::Better => "better: fails less often",

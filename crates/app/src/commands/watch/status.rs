@@ -158,12 +158,16 @@ fn notes(known: &Known, now_ns: u64) -> String {
 /// The outage that visits of all kinds to a path found.
 fn together<'a>(pasts: impl Iterator<Item = &'a Past>) -> Past {
     let mut all = Past::default();
+    let mut pasts: Vec<&Past> = pasts.collect();
+    // The last of them says why.
+    pasts.sort_by_key(|past| past.ended_unix_ns);
     for past in pasts {
         for family in Family::BOTH {
             let Some(silent) = past.silent.get(family) else { continue };
             let known =
                 all.silent.get_mut(family).get_or_insert(Silent { visits: 0, ..silent.clone() });
             known.visits += silent.visits;
+            known.why.clone_from(&silent.why);
             if silent.since_unix_ns < known.since_unix_ns {
                 known.since_unix_ns = silent.since_unix_ns;
             }

@@ -169,6 +169,8 @@ mod tests {
         };
         assert!(mark(-0.01, 0.01).contains('='));
         assert!(mark(-0.01, 0.09).contains('?'));
+        // A margin of 5 % ends at -4.8 %.
+        assert!(!mark(-0.049, 0.01).contains('=') && mark(-0.047, 0.01).contains('='));
         assert!(mark(0.06, 9.0).contains('▼') && mark(-0.3, -0.06).contains('▲'));
         assert!(!mark(f64::NEG_INFINITY, f64::INFINITY).is_empty());
     }
