@@ -397,22 +397,25 @@ fn what_is_watched_is_said_again_each_week() {
 
 #[test]
 fn a_path_that_is_asked_for_something_else_begins_another_run() {
-    let begin = |measure: &[&str], log: Vec<Logged>| {
-        let mut draft = draft(&[("a", "15 min", None)]);
-        draft.paths[0].measure = measure.iter().map(|name| (*name).to_owned()).collect();
-        let now_ns = log.last().map_or(START_NS, |last: &Logged| last.at_unix_ns());
-        let mut sim = Sim::resumed(check(&draft).unwrap(), log, now_ns);
-        let mut continued = Vec::new();
-        sim.run_for(20 * MINUTE_NS, &mut |visit, _| {
-            continued.push(visit.continued.is_some());
-            measured(1)
-        });
-        (sim.log, continued[0])
-    };
-    let (log, _) = begin(&["rtt"], Vec::new());
-    let (log, same) = begin(&["rtt"], log);
-    let (_, other) = begin(&["rtt", "connect"], log);
+    let (sim, _) = begun_again("a", &["rtt"], Vec::new());
+    let (sim, same) = begun_again("a", &["rtt"], sim.log);
+    let (_, other) = begun_again("a", &["rtt", "connect"], sim.log);
     assert!(same && !other);
+}
+
+/// A watch of that path that goes on from a log, asked for these for a while, and whether its first
+/// visit went on with the run of the one before.
+fn begun_again(host: &str, measure: &[&str], log: Vec<Logged>) -> (Sim, bool) {
+    let mut draft = draft(&[(host, "15 min", None)]);
+    draft.paths[0].measure = measure.iter().map(|name| (*name).to_owned()).collect();
+    let now_ns = log.last().map_or(START_NS, |last: &Logged| last.at_unix_ns());
+    let mut sim = Sim::resumed(check(&draft).unwrap(), log, now_ns);
+    let mut continued = Vec::new();
+    sim.run_for(20 * MINUTE_NS, &mut |visit, _| {
+        continued.push(visit.continued.is_some());
+        measured(1)
+    });
+    (sim, continued[0])
 }
 
 #[test]

@@ -51,25 +51,12 @@ fn quiet_hours_of_a_host_that_slept_are_not_given_up() {
 /// Another watch in between changes nothing of what a path was asked for, nor of which host it is.
 #[test]
 fn a_path_is_known_over_other_watches_and_not_over_another_host() {
-    let begin = |host: &str, measure: &[&str], log: Vec<Logged>| {
-        let mut draft = draft(&[(host, "15 min", None)]);
-        draft.paths[0].name = Some(if host == "nas" { "nas" } else { "a" }.to_owned());
-        draft.paths[0].measure = measure.iter().map(|name| (*name).to_owned()).collect();
-        let now_ns = log.last().map_or(START_NS, |last: &Logged| last.at_unix_ns());
-        let mut sim = Sim::resumed(check(&draft).unwrap(), log, now_ns);
-        let mut continued = Vec::new();
-        sim.run_for(20 * MINUTE_NS, &mut |visit, _| {
-            continued.push(visit.continued.is_some());
-            measured(1)
-        });
-        (sim, continued[0])
-    };
-    let (sim, _) = begin("a", &["rtt"], Vec::new());
-    let (sim, _) = begin("nas", &["rtt"], sim.log);
-    let (sim, other) = begin("a", &["connect"], sim.log);
+    let (sim, _) = begun_again("a", &["rtt"], Vec::new());
+    let (sim, _) = begun_again("nas", &["rtt"], sim.log);
+    let (sim, other) = begun_again("a", &["connect"], sim.log);
     assert!(!other, "what it is asked for is another thing");
-    let (sim, _) = begin("nas", &["rtt"], sim.log);
-    let (sim, same) = begin("a", &["connect"], sim.log);
+    let (sim, _) = begun_again("nas", &["rtt"], sim.log);
+    let (sim, same) = begun_again("a", &["connect"], sim.log);
     assert!(same);
     let answered = sim.past("a", Kind::Light).measured_unix_ns;
     let mut sim = Sim::resumed(sim.machine.watch().clone(), sim.log, sim.now.unix_ns);
