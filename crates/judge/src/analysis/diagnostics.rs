@@ -240,7 +240,8 @@ fn in_groups(metric: Metric, modes: &Modes) -> String {
         |x: f64| format!("{}{}", if x < 0.0 { "−" } else { "+" }, words::amount_of(metric, x));
     let goes_with = match &modes.goes_with {
         Some(what) => format!(", which go with {what}"),
-        None => ", with nothing recorded that would explain them".to_string(),
+        // At few pairs not even a fact that divides them just so is beyond chance.
+        None => ", and nothing recorded is known to go with them".to_string(),
     };
     format!(
         "the pairs fall into two groups, {} % around {} and {} % around {}{goes_with}",

@@ -131,7 +131,7 @@ fn guards_speak_in_words() {
     assert!(step.sentence.contains("has no verdict"), "{}", step.sentence);
     let two = question(Noise::TwoModes, 3.0);
     let told = two.caveats.iter().find(|c| c.contains("two groups")).unwrap();
-    assert!(told.contains("nothing recorded that would explain"), "{told}");
+    assert!(told.contains("nothing recorded is known to go with them"), "{told}");
     assert_eq!(two.diagnostics.merged, 1);
     let modes = two.diagnostics.modes.unwrap();
     assert!((modes.shares[0] + modes.shares[1] - 1.0).abs() < 1e-12);
