@@ -4,8 +4,8 @@
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Connection, Ends, TcpAccount};
 use v6gap_core::wiremodel::{
-    ETHERNET_HEADER_BYTES, FRAME_CHECK_BYTES, INTER_PACKET_GAP_BYTES, PREAMBLE_BYTES,
-    TCP_HEADER_BYTES, TcpOptions, window_limited_bps,
+    FRAME_CHECK_BYTES, Framing, INTER_PACKET_GAP_BYTES, PREAMBLE_BYTES, TCP_HEADER_BYTES,
+    TcpOptions, window_limited_bps,
 };
 
 /// What one transfer was on the line and how it went.
@@ -46,11 +46,11 @@ pub struct Window {
 }
 
 /// What a segment takes of the line beside its payload, in bytes: IP and TCP headers, options,
-/// Ethernet frame, preamble and gap.
-pub fn overhead_bytes(family: Family, options: TcpOptions) -> u32 {
-    let framing =
-        ETHERNET_HEADER_BYTES + FRAME_CHECK_BYTES + PREAMBLE_BYTES + INTER_PACKET_GAP_BYTES;
-    family.header_bytes() + TCP_HEADER_BYTES + options.bytes + framing
+/// Ethernet frame with its tags, preamble and gap.
+pub fn overhead_bytes(family: Family, options: TcpOptions, framing: Framing) -> u32 {
+    let frame = framing.header_bytes() + FRAME_CHECK_BYTES;
+    let line = frame + PREAMBLE_BYTES + INTER_PACKET_GAP_BYTES;
+    family.header_bytes() + TCP_HEADER_BYTES + options.bytes + line
 }
 
 /// TCP Efficiency (RFC 6349 section 4.2) as a share; `None` of nothing. What was sent includes what
@@ -64,9 +64,9 @@ pub fn buffer_delay(mean_rtt_us: f64, baseline_us: f64) -> Option<f64> {
     (baseline_us > 0.0).then(|| mean_rtt_us / baseline_us - 1.0)
 }
 
-/// The transfer of a trial of `family`, all connections and directions together; `None` if it was
-/// none over TCP.
-pub fn of_trial(family: Family, ends: &Ends) -> Option<Transfer> {
+/// The transfer of a trial of `family` in such frames, all connections and directions together;
+/// `None` if it was none over TCP.
+pub fn of_trial(family: Family, ends: &Ends, framing: Framing) -> Option<Transfer> {
     if ends.all().all(|end| end.connections.is_empty()) {
         return None;
     }
@@ -77,9 +77,8 @@ pub fn of_trial(family: Family, ends: &Ends) -> Option<Transfer> {
         Some(false) => TcpOptions::NONE,
         _ => TcpOptions::TIMESTAMPS,
     };
-    let overhead_bytes = overhead_bytes(family, options);
-    let all = ends.all().flat_map(|end| &end.connections);
-    let senders = || all.clone().filter(|c| c.sent_bytes > 0);
+    let overhead_bytes = overhead_bytes(family, options, framing);
+    let senders = || senders(ends);
     let total = |of: fn(&TcpAccount) -> Option<u64>| sum(senders(), of);
     let sent = total(|account| account.bytes_sent).filter(|&bytes| bytes > 0);
     let again = total(|account| account.bytes_retransmitted);
@@ -97,11 +96,18 @@ pub fn of_trial(family: Family, ends: &Ends) -> Option<Transfer> {
         steady_bps: steady.sum(),
         efficiency: sent.zip(again).and_then(|(sent, again)| efficiency(sent, again)),
         buffer_delay: delay(senders()),
-        window: window(senders()),
+        window: window(ends),
     })
 }
 
-fn window<'a>(connections: impl Iterator<Item = &'a Connection> + Clone) -> Option<Window> {
+/// The connections that carried payload, each as the end that sent it tells.
+fn senders(ends: &Ends) -> impl Iterator<Item = &Connection> + Clone {
+    ends.all().flat_map(|end| &end.connections).filter(|c| c.sent_bytes > 0)
+}
+
+/// What the peer's windows held the senders of a trial to.
+pub fn window(ends: &Ends) -> Option<Window> {
+    let connections = senders(ends);
     let count = connections.clone().count() as f64;
     let (mut bytes, mut rtt_us, mut most_bps) = (0.0, 0.0, 0.0);
     for connection in connections.clone() {
@@ -155,8 +161,10 @@ mod tests {
     #[test]
     fn overhead_is_the_wire_models() {
         for (family, payload) in [(Family::V4, 1448), (Family::V6, 1428)] {
-            let overhead = overhead_bytes(family, TcpOptions::TIMESTAMPS);
+            let overhead = overhead_bytes(family, TcpOptions::TIMESTAMPS, Framing::default());
             assert_eq!(payload + overhead, 1538);
+            let tagged = Framing { vlan_tags: 2 };
+            assert_eq!(overhead_bytes(family, TcpOptions::TIMESTAMPS, tagged), overhead + 8);
         }
     }
 
@@ -206,7 +214,7 @@ mod tests {
             ..EndReport::default()
         };
         let mut ends = Ends { client, server: Far::Seen(server) };
-        let found = of_trial(Family::V6, &ends).unwrap();
+        let found = of_trial(Family::V6, &ends, Framing::default()).unwrap();
         close(found.wire_bps.unwrap(), 1_538e3 * 100.0 / 99.0);
         assert_eq!((found.segment_bytes, found.overhead_bytes), (Some(1_428.0), 110));
         assert_eq!((found.whole_bps, found.steady_bps), (1_300e3, Some(1_430e3)));
@@ -218,8 +226,8 @@ mod tests {
         close(window.most_bps, 2.0 * 20_000.0 * 8.0 / 300e-6);
         // What a kernel does not tell is not made up.
         ends.client.connections[1].account = None;
-        let found = of_trial(Family::V6, &ends).unwrap();
+        let found = of_trial(Family::V6, &ends, Framing::default()).unwrap();
         assert_eq!((found.wire_bps, found.efficiency), (None, None));
-        assert_eq!(of_trial(Family::V6, &Ends::default()), None);
+        assert_eq!(of_trial(Family::V6, &Ends::default(), Framing::default()), None);
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use v6gap_core::family::Family;
 use v6gap_core::record::{Line, TrialRecord};
 use v6gap_core::unit::{format_rate, format_share, format_span};
+use v6gap_core::world::model::framing;
 use v6gap_judge::transfer::{self, Transfer, Window};
 
 /// Least share of the time for which it is said that a window was the limit.
@@ -12,7 +13,12 @@ const LIMITED: f64 = 0.1;
 
 /// One sentence for each cell and family that has transfers over TCP.
 pub(crate) fn transfers(lines: &[Line]) -> Vec<String> {
-    by_family(lines, |trial| transfer::of_trial(trial.family, &trial.ends), sentence)
+    let world = lines.iter().find_map(|line| match line {
+        Line::Run(run) => run.plan.world.as_ref(),
+        _ => None,
+    });
+    let framing = framing(world);
+    by_family(lines, |trial| transfer::of_trial(trial.family, &trial.ends, framing), sentence)
 }
 
 fn sentence(all: &[Transfer]) -> String {

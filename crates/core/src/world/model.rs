@@ -31,9 +31,10 @@ fn carried(world: &World, family: Family) -> Vec<Carried> {
     world.on_path(family).into_iter().map(|on| on.carried).collect()
 }
 
-/// What every frame of the world has besides the plain Ethernet header.
-pub fn framing(world: &World) -> Framing {
-    Framing { vlan_tags: world.vlan_tags }
+/// What every frame of the world has besides the plain Ethernet header; outside the lab none is
+/// known to have anything.
+pub fn framing(world: Option<&World>) -> Framing {
+    Framing { vlan_tags: world.map_or(0, |world| world.vlan_tags) }
 }
 
 /// Largest packet of one family that the path takes in one piece, in bytes, which the sender is
@@ -70,7 +71,7 @@ pub fn bottleneck_bps(world: &World, family: Family) -> Option<u64> {
 /// Round trip of back-to-back packets of these IP lengths and an echo of equal size, in ns.
 pub fn world_round_trip_ns(world: &World, family: Family, packets: &[u32]) -> f64 {
     let ways = link_timings(world, family);
-    ways.iter().map(|links| one_way_ns(packets, links, framing(world))).sum()
+    ways.iter().map(|links| one_way_ns(packets, links, framing(Some(world)))).sum()
 }
 
 /// Rate at which `payload` bytes in packets of these IP lengths pass over and over, in bit/s: that
@@ -94,7 +95,7 @@ pub fn world_tcp_goodput_bps(world: &World, family: Family) -> Option<f64> {
     let mtu = path_mtu(world, family);
     let mss = tcp_mss(mtu, family, TcpOptions::TIMESTAMPS);
     let [there, _] = link_timings(world, family);
-    let goodput = packets_goodput_bps(mss, &[mtu], &there, framing(world));
+    let goodput = packets_goodput_bps(mss, &[mtu], &there, framing(Some(world)));
     goodput.is_finite().then_some(goodput)
 }
 
@@ -110,6 +111,6 @@ pub fn world_udp_goodput_bps(
 ) -> Result<Option<f64>, Unsendable> {
     let packets = udp_packets(payload, family, path_mtu(world, family))?;
     let [there, _] = link_timings(world, family);
-    let goodput = packets_goodput_bps(payload, &packets, &there, framing(world));
+    let goodput = packets_goodput_bps(payload, &packets, &there, framing(Some(world)));
     Ok(goodput.is_finite().then_some(goodput))
 }

@@ -189,11 +189,6 @@ fn is_known(links: &[LinkTiming], packets: &[u32]) -> bool {
     packets.len() == 1 || !links.iter().any(translated)
 }
 
-/// What the headers are counted with on the links of a plan.
-fn framing(world: Option<&World>) -> Framing {
-    world.map(model::framing).unwrap_or_default()
-}
-
 /// The links there and back as the first arm meets them: both arms are sent over these.
 struct Ways {
     links: [Vec<LinkTiming>; 2],
@@ -204,7 +199,7 @@ impl Ways {
     fn of(world: &World, first: Family) -> Option<Ways> {
         let links = model::link_timings(world, first);
         let timed = links.iter().flatten().all(|link| link.rate_bps.is_finite());
-        let framing = model::framing(world);
+        let framing = model::framing(Some(world));
         (world.model == LinkModel::Wire && timed).then_some(Ways { links, framing })
     }
 
@@ -254,7 +249,7 @@ fn is_beyond(bytes: f64, times: f64, world: &World, direction: Direction) -> boo
             (there, back) = (back, there);
         }
         let rate = there.iter().map(|link| link.rate_bps).fold(f64::INFINITY, f64::min);
-        let framing = model::framing(world);
+        let framing = model::framing(Some(world));
         let ack = [wiremodel::tcp_header_bytes(family, TcpOptions::TIMESTAMPS)];
         let mtu = [model::path_mtu(world, family)];
         let trip_ns = wiremodel::one_way_ns(&mtu, &there, framing)
@@ -293,7 +288,7 @@ fn tcp_bulk(
         let largest = asked.map_or(p.mtu, |packet| packet.min(p.mtu));
         let payload = wiremodel::tcp_mss(largest, family, p.options);
         let links = lines(world, family)?;
-        Some(model::packets_goodput_bps(payload, &[largest], &links, framing(world)))
+        Some(model::packets_goodput_bps(payload, &[largest], &links, model::framing(world)))
     };
     paced(bulk.pacing_bps, rate, arms, packets, goodput)
 }
@@ -333,7 +328,7 @@ fn udp_bulk(
         let sizes = wiremodel::udp_packets(bulk.payload_bytes, family, p.mtu).ok()?;
         let links = lines(world, family)?;
         let links = is_known(&links, &sizes).then_some(links)?;
-        Some(model::packets_goodput_bps(bulk.payload_bytes, &sizes, &links, framing(world)))
+        Some(model::packets_goodput_bps(bulk.payload_bytes, &sizes, &links, model::framing(world)))
     };
     // Of so few datagrams most would be gone before the rate is taken.
     let short = bulk.packets.is_some_and(|packets| {
@@ -370,7 +365,7 @@ fn capacity(
         let links = lines(world, family)?;
         let links = is_known(&links, &sizes).then_some(links)?;
         let own = sizes.iter().sum();
-        Some(model::packets_goodput_bps(own, &sizes, &links, framing(world)))
+        Some(model::packets_goodput_bps(own, &sizes, &links, model::framing(world)))
     };
     // The highest rate that is tried: a load comes from a table.
     let most = match search.search {

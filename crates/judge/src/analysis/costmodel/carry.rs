@@ -20,7 +20,7 @@ use v6gap_core::workload::{Echo, Workload};
 use v6gap_core::world::model;
 use v6gap_stats::bootstrap::Joint;
 
-/// What the model is carried to; `None` is as in the run.
+/// What the model is carried to; `None` is as in the run, and so are the tags of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Target {
     /// Size of the message, in bytes.
@@ -67,7 +67,7 @@ impl Model {
         let cost = &self.cost;
         let echo = Echo { message_bytes: to.message_bytes, ..self.echo.clone() };
         let count = |arm: Arm, links: &[LinkTiming]| {
-            fit::counts(&echo, *arms.get(arm), path.packets.get(arm), links)
+            fit::counts(&echo, *arms.get(arm), path.packets.get(arm), links, self.framing)
         };
         // Links of the run may differ in rate; those that are asked for are alike.
         let asked = to.links.is_some() || to.rate_bps.is_some();
@@ -157,6 +157,7 @@ pub struct Transfers {
     packets: PerArm<Packets>,
     /// The links, for the tunnels over them.
     links: PerArm<Vec<LinkTiming>>,
+    framing: Framing,
     /// Rate of the run's line, in bit/s, where it is known.
     rate_bps: Option<f64>,
     joint: Joint<PerArm<f64>>,
@@ -197,7 +198,8 @@ pub fn transfers(lines: &[Line]) -> Result<Option<Transfers>, AnalysisError> {
     });
     let rate_bps = predict::link_rate(plan.world.as_ref());
     let links = PerArm::from_fn(|arm| links(plan, *families.get(arm)));
-    Ok(Some(Transfers { families, packets, links, rate_bps, joint }))
+    let framing = model::framing(plan.world.as_ref());
+    Ok(Some(Transfers { families, packets, links, framing, rate_bps, joint }))
 }
 
 /// The links of the run, or one where they are not known.
@@ -225,7 +227,7 @@ impl Transfers {
             let links = self.links.get(arm).iter().map(|link| LinkTiming { rate_bps, ..*link });
             let payload = wiremodel::tcp_mss(p.mtu, family, p.options);
             let links: Vec<LinkTiming> = links.collect();
-            model::packets_goodput_bps(payload, &[p.mtu], &links, Framing::default())
+            model::packets_goodput_bps(payload, &[p.mtu], &links, self.framing)
         });
         let threads = f64::from(flows.min(processors).max(1));
         let hosts = |arm: Arm, draw: &PerArm<f64>| threads * 8e9 / draw.get(arm);

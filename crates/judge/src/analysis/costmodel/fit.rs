@@ -64,6 +64,7 @@ pub struct Model {
     pub(super) packets: PerArm<Packets>,
     /// The links of each arm with their rates relative to the slowest.
     pub(super) links: PerArm<Vec<LinkTiming>>,
+    pub(super) framing: Framing,
     pub(super) joint: Option<Joint<Draw>>,
 }
 
@@ -128,9 +129,10 @@ pub(super) fn counts(
     family: Family,
     packets: &Packets,
     links: &[LinkTiming],
+    framing: Framing,
 ) -> Option<[f64; 2]> {
     let (request, answer) = predict::exchange(echo, family, packets, links)?;
-    let bytes = wiremodel::exchange_ns(&request, &answer, links, Framing::default());
+    let bytes = wiremodel::exchange_ns(&request, &answer, links, framing);
     Some([(request.len() + answer.len()) as f64, bytes])
 }
 
@@ -206,12 +208,13 @@ fn fit(
     levels: &[&Level],
     families: PerArm<Family>,
     packets: &PerArm<Packets>,
+    framing: Framing,
     whole: &[usize],
 ) -> Result<Fit, String> {
     let counted = |level: &&Level| {
         let of = |arm: Arm| {
             let (family, packets) = (*families.get(arm), packets.get(arm));
-            counts(&level.echo, family, packets, path.links.get(arm))
+            counts(&level.echo, family, packets, path.links.get(arm), framing)
         };
         let counts = PerArm { a: of(Arm::A)?, b: of(Arm::B)? };
         let (bytes, times) = (level.echo.message_bytes, level.centre_ns(whole));
@@ -270,6 +273,7 @@ pub(super) fn model(run: &RunHeader, sweep: &Sweep) -> Model {
         families,
         packets: sweep.packets,
         links: PerArm::default(),
+        framing: model::framing(run.plan.world.as_ref()),
         joint: None,
     };
     if let Err(why) = fill(&mut model, run, &levels, sweep.units) {
@@ -287,7 +291,7 @@ fn fill(model: &mut Model, run: &RunHeader, levels: &[&Level], units: usize) -> 
     }
     let families = model.families;
     let whole: Vec<usize> = (0..units).collect();
-    let fitted = |path| fit(path, levels, families, &model.packets, &whole);
+    let fitted = |path| fit(path, levels, families, &model.packets, model.framing, &whole);
     let mut best = fitted(Path::of(run.plan.world.as_ref(), families))?;
     // Sizes must be left over for a choice among numbers of links to mean anything.
     if run.plan.world.is_none() && levels.len() > SIZES_MIN + 1 {

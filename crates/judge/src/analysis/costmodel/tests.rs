@@ -33,6 +33,16 @@ pub(super) fn lab() -> Option<World> {
 
 /// Round trip of the made-up hosts over so many links of a rate, in s.
 pub(super) fn truth_s(cell: &Cell, family: Family, links: usize, rate_bps: f64) -> f64 {
+    framed_s(cell, family, links, rate_bps, wiremodel::Framing::default())
+}
+
+fn framed_s(
+    cell: &Cell,
+    family: Family,
+    links: usize,
+    rate_bps: f64,
+    framing: wiremodel::Framing,
+) -> f64 {
     let Workload::Echo(echo) = &cell.workload else { unreachable!("a sweep of exchanges") };
     let packets = match echo.transport {
         Transport::Tcp => {
@@ -41,11 +51,7 @@ pub(super) fn truth_s(cell: &Cell, family: Family, links: usize, rate_bps: f64) 
         _ => wiremodel::udp_packets(echo.message_bytes, family, 1500).unwrap(),
     };
     let link = wiremodel::LinkTiming::plain(rate_bps, 0.0);
-    let line = wiremodel::round_trip_ns(
-        &packets,
-        &alloc::vec![link; links],
-        wiremodel::Framing::default(),
-    );
+    let line = wiremodel::round_trip_ns(&packets, &alloc::vec![link; links], framing);
     let constant = CONSTANT_NS[usize::from(family == Family::V6)];
     (constant + 2.0 * PACKET_NS * packets.len() as f64 + line) / 1e9
 }
@@ -95,6 +101,20 @@ fn known_terms_are_found_on_a_known_line() {
     assert_eq!(cost.caveats, Vec::<String>::new());
     // The same journal gives the same bytes.
     assert_eq!(only(&lines), cost);
+}
+
+/// Tags lengthen each packet, which is the line's time and none of the hosts'.
+#[test]
+fn tags_are_part_of_the_line() {
+    fn tagged(cell: &Cell, family: Family) -> f64 {
+        framed_s(cell, family, 2, 100e6, wiremodel::Framing { vlan_tags: 2 }) / base(cell)
+    }
+    let world = lab().map(|world| World { vlan_tags: 2, ..world });
+    let lines = run(&sweep(Transport::Tcp, &SIZES, world), 20, &over(tagged));
+    let fitted = only(&lines).fitted.unwrap();
+    holds(&fitted.arms.a.constant_ns, CONSTANT_NS[0]);
+    holds(&fitted.arms.b.constant_ns, CONSTANT_NS[1]);
+    holds(&fitted.arms.a.per_packet_ns.unwrap(), PACKET_NS);
 }
 
 #[test]

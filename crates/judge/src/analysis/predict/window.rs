@@ -48,7 +48,7 @@ fn window(blocks: &[&Block<'_>], arm: Arm) -> Option<f64> {
     let valid: Vec<_> = blocks.iter().filter(|block| block.valid).collect();
     let of_block = |block: &&&Block<'_>| {
         let trial = block.trials.get(arm);
-        let window = transfer::of_trial(trial.family, &trial.ends)?.window?;
+        let window = transfer::window(&trial.ends)?;
         (window.limited >= HELD).then_some(window.bytes)
     };
     let bound: Vec<f64> = valid.iter().filter_map(of_block).collect();

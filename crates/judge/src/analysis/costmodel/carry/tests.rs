@@ -106,6 +106,23 @@ fn a_slow_line_is_the_limit_whatever_a_byte_costs() {
 }
 
 #[test]
+fn tags_take_their_part_of_a_line() {
+    let mut lines = journal(PerArm::FAMILIES, true, costly);
+    for line in &mut lines {
+        if let Line::Run(run) = line {
+            let plan = run.plan.parts_mut();
+            plan.world = plan.world.take().map(|world| World { vlan_tags: 2, ..world });
+        }
+    }
+    let (carried, _) = transfers(&lines).unwrap().unwrap().carry(100e6, None, 1, 1);
+    for family in Family::BOTH {
+        let (options, tagged) = (TcpOptions::TIMESTAMPS, Framing { vlan_tags: 2 });
+        let truth = wiremodel::tcp_goodput_bps(100e6, 1500, family, options, tagged);
+        holds(carried.families.get(family), truth, 1e-12);
+    }
+}
+
+#[test]
 fn nothing_is_said_where_nothing_is_known() {
     let none = |lines: &[Line]| assert!(transfers(lines).unwrap().is_none());
     none(&journal(PerArm::FAMILIES, true, |_| {}));
