@@ -116,6 +116,18 @@ fn figures_as_printed_are_those_of_the_study_that_the_plan_repeats() {
     let raicu = printed("raicu/tcp-100");
     let whole = |(title, rows): &&(String, usize)| title.contains("Raicu's graph 1,") && *rows > 1;
     assert_eq!(raicu.iter().filter(whole).count(), 1, "{raicu:?}");
+    // Of two buffers the study printed one.
+    let mut buffered = fixtures::lab();
+    buffered.run.plan.parts_mut().reference = Some("raicu/tcp-100".to_owned());
+    let cells = buffered.run.plan.parts_mut().cells.iter_mut();
+    for (at, workload) in cells.map(|cell| &mut cell.workload).enumerate() {
+        if let Workload::Echo(echo) = workload {
+            echo.settings.buffer_bytes = Some(if at % 2 == 0 { 8_192 } else { 61_440 });
+        }
+    }
+    let all = figure::all(&buffered, Paint::Paper, true);
+    let of_graph_1 = all.iter().filter(|f| f.title.contains("Raicu's graph 1,"));
+    assert!(of_graph_1.map(|f| &f.title).all(|title| !title.contains("8 KiB")), "{all:?}");
     let slow = printed("raicu/udp-10");
     assert!(slow.iter().all(|(title, _)| title.contains("Raicu's graph 1")), "{slow:?}");
     let manford = printed("manford/udp");

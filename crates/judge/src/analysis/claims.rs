@@ -9,7 +9,7 @@ use super::{Discarded, Pair, Question, Range, conditions};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
-use v6gap_core::arm::Arm;
+use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::Plan;
 use v6gap_core::published;
@@ -81,9 +81,12 @@ struct Open<'a> {
 /// All statements of the study that the plan repeats which its cells can answer.
 pub(super) fn judge(plan: &Plan, questions: &[Question], discarded: &[Discarded]) -> Vec<Claim> {
     let reference = plan.reference.as_deref().and_then(published::find);
-    let open = match reference.as_ref().map(|(study, _)| study.study.as_str()) {
-        Some("raicu") => by_size(plan, questions),
-        Some("sailan") => by_window(plan, questions),
+    let of = reference.as_ref().map(|(study, of)| (study.study.as_str(), of.as_str()));
+    let open = match of.filter(|_| plan.design.arms == PerArm::FAMILIES) {
+        Some(("raicu", of)) if of.starts_with("tcp-") || of.starts_with("udp-") => {
+            by_size(plan, questions)
+        }
+        Some(("sailan", _)) => by_window(plan, questions),
         _ => Vec::new(),
     };
     open.iter().filter_map(|open| answer(plan, open, discarded)).collect()
@@ -138,7 +141,8 @@ fn falls<'a>(series: &[&'a Question]) -> Option<Open<'a>> {
     })
 }
 
-/// Sailan and Hassan's: for each amount of data the smallest and the largest window.
+/// Sailan and Hassan's: for each amount of data in each direction the smallest and the largest
+/// window.
 fn by_window<'a>(plan: &Plan, questions: &'a [Question]) -> Vec<Open<'a>> {
     let mut kinds: Vec<(TcpBulk, Vec<(u32, &Question)>)> = Vec::new();
     for q in questions.iter().filter(|q| q.metric == Metric::Throughput && q.effect.is_some()) {
@@ -250,7 +254,6 @@ mod tests {
     use super::super::tests::{EVEN, Truth, plan, run};
     use super::*;
     use crate::analysis::{Verdict, analyse};
-    use v6gap_core::arm::PerArm;
     use v6gap_core::family::Family;
     use v6gap_core::plan::Stop;
     use v6gap_core::record::Line;

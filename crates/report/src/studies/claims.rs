@@ -1,7 +1,9 @@
 //! What a study said of the shape of its curves, and whether that holds here, in sentences.
 
 use crate::words;
+use std::collections::BTreeSet;
 use v6gap_core::unit::format_bytes;
+use v6gap_core::workload::{TcpBulk, Workload};
 use v6gap_judge::analysis::claims::{Claim, Holds, Shape};
 use v6gap_judge::analysis::{Analysis, Question};
 
@@ -58,7 +60,8 @@ fn dip(analysis: &Analysis, claim: &Claim) -> String {
         Holds::CannotTell => "whether it is there cannot be told",
     };
     format!(
-        "The study saw a dip of the difference between 4 and 16 KB and called it odd. {expected} \
+        "The study saw, over TCP at 10 Mbit/s, a dip of the difference between 4 and 16 KB and \
+         called it odd. {expected} \
          before, in and behind it. Measured: {measured}: {so} (depth {}).",
         range(claim)
     )
@@ -80,19 +83,24 @@ fn falls(analysis: &Analysis, claim: &Claim) -> String {
 }
 
 fn rises(analysis: &Analysis, claim: &Claim) -> String {
-    let window = |q: &&Question| {
+    let bulk = |q: &&Question| {
         let (_, cell) = analysis.run.plan.cell(&q.cell)?;
-        cell.workload.settings()?.buffer_bytes
+        let Workload::TcpBulk(bulk) = &cell.workload else { return None };
+        Some(bulk)
     };
-    let windows: Vec<u32> = questions(analysis, claim).iter().filter_map(window).collect();
-    let [low, high] = [windows.iter().min(), windows.iter().max()]
-        .map(|end| format_bytes(end.copied().unwrap_or_default().into()));
+    let bulks: Vec<&TcpBulk> = questions(analysis, claim).iter().filter_map(bulk).collect();
+    let windows = || bulks.iter().filter_map(|bulk| bulk.settings.buffer_bytes);
+    let [low, high] =
+        [windows().min(), windows().max()].map(|end| format_bytes(end.unwrap_or_default().into()));
     let name = claim.of.subject(&analysis.arm_names);
     let so = so_here(claim.holds);
-    let sizes = claim.cells.len() / 2;
-    let each = match sizes {
-        1 => String::new(),
-        n => format!(", the least of {n} amounts of data"),
+    let sizes = bulks.iter().map(|bulk| bulk.bytes).collect::<BTreeSet<_>>().len();
+    let is_other = |bulk: &&TcpBulk| bulks.first().is_some_and(|b| b.direction != bulk.direction);
+    let ways = if bulks.iter().any(is_other) { " in both directions" } else { "" };
+    let each = match (sizes, ways) {
+        (0 | 1, "") => String::new(),
+        (0 | 1, ways) => format!(", the lesser{ways}"),
+        (n, ways) => format!(", the least of {n} amounts of data{ways}"),
     };
     format!(
         "The study's throughput rises with the window; over {name} {so}: from {low} to {high} by \

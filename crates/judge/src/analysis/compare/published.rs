@@ -56,9 +56,9 @@ pub(super) fn beside(compared: &[Compared<'_>], rows: &[Row]) -> Option<Systems>
     let of_row = |row: &Row| -> Vec<Elsewhere> {
         let Some((_, cell)) = plan.cell(&row.cell) else { return Vec::new() };
         let found = systems.iter().filter(|value| value.is_of(cell, row.metric));
-        let arms = &plan.design.arms;
-        let beside = |value: &&Value| {
-            let arm = Arm::BOTH.into_iter().find(|arm| Some(*arms.get(*arm)) == value.family)?;
+        let beside = |value: &&Value, arm: Arm| {
+            let family = *plan.design.arms.get(arm);
+            value.family.is_none_or(|of| of == family).then_some(())?;
             Some(Elsewhere {
                 cell: row.cell.clone(),
                 of: if arm == Arm::A { Of::First } else { Of::Second },
@@ -66,7 +66,7 @@ pub(super) fn beside(compared: &[Compared<'_>], rows: &[Row]) -> Option<Systems>
                 published: (*value).clone(),
             })
         };
-        found.filter_map(beside).collect()
+        found.flat_map(|value| Arm::BOTH.into_iter().filter_map(|arm| beside(value, arm))).collect()
     };
     let values: Vec<Elsewhere> = rows.iter().flat_map(of_row).collect();
     let places: Vec<&str> = values.iter().map(|v| v.published.place.as_str()).collect();

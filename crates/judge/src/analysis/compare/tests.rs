@@ -561,3 +561,26 @@ fn what_was_published_of_two_systems_stands_beside_the_change() {
     let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];
     assert_eq!(compare(&compared(&runs)).unwrap().published, None);
 }
+
+/// What concerns both families stands beside each of them, at the packet length that it is of.
+#[test]
+fn what_was_published_of_both_families_stands_beside_each() {
+    let of = |mss| {
+        let studied = |seed| {
+            let mut plan = families(seed);
+            plan.parts_mut().reference = Some("soorty/tcp".into());
+            for cell in &mut plan.parts_mut().cells {
+                if let Workload::TcpBulk(bulk) = &mut cell.workload {
+                    bulk.settings.mss_bytes = Some(mss);
+                }
+            }
+            plan
+        };
+        let runs = [measured("a", &studied(1), &EVEN), measured("b", &studied(2), &EVEN)];
+        let found = compare(&compared(&runs)).unwrap().published;
+        let told = |found: Systems| found.values.into_iter().map(|v| (v.of, v.text)).collect();
+        found.map_or_else(Vec::new, told)
+    };
+    assert_eq!(of(768), [Of::First, Of::Second].map(|of| (of, "6 % faster".to_string())));
+    assert_eq!(of(1408), []);
+}

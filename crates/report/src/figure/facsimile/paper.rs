@@ -25,6 +25,9 @@ pub(super) fn charts(analysis: &Analysis) -> Vec<Chart<'_>> {
 const RAICU_PARTS: [(u32, u32, u32); 4] =
     [(0, 65_536, 8_192), (0, 1_024, 128), (1_024, 16_384, 2_048), (16_384, 65_536, 8_192)];
 
+/// The buffers of the round trips that Raicu printed, in bytes.
+const RAICU_BUFFER_BYTES: u32 = 61_440;
+
 /// Graphs 1 to 16: round trips by size with the difference on a second scale.
 fn raicu<'a>(analysis: &'a Analysis, experiment: &str) -> Vec<Chart<'a>> {
     let (first, transport) = match experiment {
@@ -35,9 +38,11 @@ fn raicu<'a>(analysis: &'a Analysis, experiment: &str) -> Vec<Chart<'a>> {
         _ => return Vec::new(),
     };
     let own = |group: &BySize<'_>| group.questions.iter().all(|q| q.transport == transport);
-    let groups = by_size(analysis, Metric::Rtt).into_iter().filter(own);
+    let groups = by_size(analysis, Metric::Rtt).into_iter().filter(own).collect();
+    let buffer = |workload: &Workload| workload.settings().and_then(|s| s.buffer_bytes);
+    let groups = printed(analysis, groups, |w| buffer(w) == Some(RAICU_BUFFER_BYTES));
     let mut found = Vec::new();
-    for (variant, group) in groups.enumerate() {
+    for (variant, group) in groups.into_iter().enumerate() {
         let which = &group.which;
         for (part, (from, to, step)) in RAICU_PARTS.into_iter().enumerate() {
             let within = |q: &&Question| q.level_bytes.is_some_and(|n| (from..=to).contains(&n));
@@ -123,14 +128,16 @@ fn soorty(analysis: &Analysis) -> Vec<Chart<'_>> {
     all.into_iter().filter_map(chart).collect()
 }
 
-/// Figures 2 and 3, and Tables I and II as the numbers behind them.
+/// Figures 2 and 3, and Tables I and II as the numbers behind them: round trips while the line was
+/// full.
 fn manford(analysis: &Analysis) -> Vec<Chart<'_>> {
     let mut found = Vec::new();
     for (metric, number, what) in [
         (Metric::Throughput, 2, "figure 2 and table I, throughput by payload"),
         (Metric::Rtt, 3, "figure 3 and table II, round trips by payload"),
     ] {
-        for (variant, group) in by_size(analysis, metric).into_iter().enumerate() {
+        let groups = printed(analysis, by_size(analysis, metric), is_loaded);
+        for (variant, group) in groups.into_iter().enumerate() {
             let points = group.questions.iter().filter_map(|q| sized(analysis, q)).collect();
             let title = format!("Manford and others' {what}{}", group.which);
             let id = format!("manford-{number}-{}", variant + 1);
@@ -217,6 +224,25 @@ struct BySize<'a> {
     figure: String,
     /// What tells them from others of their metric.
     which: String,
+}
+
+/// Those of the groups that were measured as what was printed was, or all if none was: what this
+/// program measures beside that has no figure in the study.
+fn printed<'a>(
+    analysis: &Analysis,
+    groups: Vec<BySize<'a>>,
+    is_as_printed: impl Fn(&Workload) -> bool,
+) -> Vec<BySize<'a>> {
+    let is = |q: &&Question| {
+        analysis.run.plan.cell(&q.cell).is_some_and(|(_, cell)| is_as_printed(&cell.workload))
+    };
+    let (own, others): (Vec<_>, Vec<_>) =
+        groups.into_iter().partition(|group| group.questions.iter().all(is));
+    if own.is_empty() { others } else { own }
+}
+
+fn is_loaded(workload: &Workload) -> bool {
+    matches!(workload, Workload::Probe(probe) if probe.load.is_some())
 }
 
 fn by_size(analysis: &Analysis, metric: Metric) -> Vec<BySize<'_>> {
