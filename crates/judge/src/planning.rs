@@ -187,7 +187,7 @@ pub fn pairs_for_same(seen: &Seen, margin: f64, stop: &Stop, together: usize) ->
     });
     let needed = match stop {
         Stop::Pairs { .. } => power::blocks_for_equivalence(noise, margin, alpha / 2.0),
-        Stop::Adaptive { .. } => first(|n| {
+        Stop::Adaptive { .. } => first_of_bets(bursts, |n| {
             let radius = effect::radius(metric.scale(), n, noise, alpha, stop);
             // Both ends of the range must lie inside, so a tenth of all misses falls to each.
             radius + TENTH * noise / libm::sqrt(n as f64) < margin
@@ -220,7 +220,14 @@ fn within_reach(pairs: usize) -> Option<usize> {
     Some(pairs.max(effect::BLOCKS_MIN)).filter(|&pairs| pairs <= PAIRS_MAX)
 }
 
-/// The first number of pairs that is enough, by halving.
+/// The first number of pairs from `least` on that is enough of a range that is wider at
+/// [`effect::SCORES_MIN`] pairs than just below: those few are looked at one by one.
+fn first_of_bets(least: usize, enough: impl Fn(usize) -> bool) -> usize {
+    let few = (effect::BLOCKS_MIN.max(least)..effect::SCORES_MIN).find(|&n| enough(n));
+    few.unwrap_or_else(|| first(enough))
+}
+
+/// The first number of pairs that is enough, by halving: from one number on it is for all.
 fn first(enough: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (1, PAIRS_MAX + 1);
     while high - low > 1 {
@@ -283,6 +290,16 @@ mod tests {
         let none = pairs(Some((0.0, 5160.0)));
         assert!((320..340).contains(&none), "{none}");
         assert!(pairs(Some((0.125, 5160.0))) > none);
+    }
+
+    /// The range of bets is wider at 12 pairs than at 11: the least number lies below.
+    #[test]
+    fn the_least_pairs_for_same_may_be_fewer_than_bets_need() {
+        let margin = effect::margin(Metric::Rtt, 0.05);
+        for (of_noise, least) in [(1.15, 15), (1.2, 11), (1.25, 10), (1.35, 9)] {
+            let found = pairs_for_same(&rtt(margin / of_noise, 0.0), 0.05, &ADAPTIVE, 1);
+            assert_eq!(found, Some(least), "{of_noise}");
+        }
     }
 
     /// Values of the normal law (Box and Muller 1958).

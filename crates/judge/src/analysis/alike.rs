@@ -254,7 +254,13 @@ pub fn moments(q: &Question, of: Of, stop: &Stop, series: usize) -> Option<Momen
             let [low, high] = [effect.range95.low, effect.range95.high].map(libm::log1p);
             let n = effect.blocks / (q.diagnostics.merged.max(1) as usize);
             let alpha = level(reach::ALPHA, effect.together);
-            of_range(libm::log1p(effect.estimate), (high - low) / 2.0, n, alpha)
+            let centre = libm::log1p(effect.estimate);
+            // With the mean in it a range reaches far to one side.
+            let half_width = match q.mean.as_ref().is_some_and(|mean| mean.speaks_against) {
+                true => (high - centre).max(centre - low),
+                false => (high - low) / 2.0,
+            };
+            of_range(centre, half_width, n, alpha)
         }
         (Scale::Ratio, Some(_)) => {
             let scale = Scale::Ratio;

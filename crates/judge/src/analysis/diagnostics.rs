@@ -16,7 +16,7 @@ use v6gap_core::metric::Metric;
 use v6gap_core::observation::Ends;
 use v6gap_stats::batch::Sign;
 use v6gap_stats::permutation::{self, EXACT_BELOW};
-use v6gap_stats::{drift, loss, modes, outliers};
+use v6gap_stats::{drift, loss, outliers};
 
 /// Error rate at which something is said to go with the modes, over all that is looked at.
 const GOES_WITH_ALPHA: f64 = 0.01;
@@ -148,7 +148,7 @@ pub(super) fn diagnose(
             |b: &&Block<'_>| Some((b.round(), b.trials.get(arm).values.get(&metric).copied()?));
         let values = rounds::values(metric.scale(), all.iter().filter_map(value));
         let sign = guard::sign(&values, questions).map(|sign| of_values(&sign));
-        sign.or_else(|| two_modes(&values, questions).then(|| "two groups".to_string()))
+        sign.or_else(|| guard::two_modes(&values, questions).map(|_| "two groups".to_string()))
     });
     let flags = outliers::flags(effects);
     let modes = guard.modes.map(|split| Modes {
@@ -353,12 +353,6 @@ fn association(fact: &[Option<bool>], upper: &[bool]) -> f64 {
         those.fold((0, 0), |(up, all), (_, upper)| (up + u64::from(*upper), all + 1))
     };
     loss::fisher_p(count(true), count(false))
-}
-
-/// Whether an arm's own values fall into two modes although the effects do not.
-fn two_modes(values: &[f64], questions: usize) -> bool {
-    let alpha = guard::ALPHA / questions.max(1) as f64;
-    guard::dip_p(values) < alpha && modes::split(values).is_some()
 }
 
 /// Which of the questions say that going first mattered, at the rate for all of them.

@@ -40,16 +40,22 @@ pub fn examine(effects: &[f64], margin: f64, questions: usize) -> Guard {
     let dip_p = dip_p(effects);
     let matters = margin / 2.0;
     let matter = |split: &modes::Split| split.high.mean - split.low.mean > matters;
-    let modes = Some(dip_p).filter(|p| *p < alpha.max(2.0 * DIP_P_MIN));
     let batches = batch::batches(effects, alpha, GONE);
     let remains = matches!(batches, Batches::Remains { .. });
     Guard {
         batches,
         holds_all: remains.then(|| around_all(effects)).filter(|all| all.width() <= matters),
-        modes: modes.and_then(|_| modes::split(effects)).filter(matter),
+        modes: two_modes(effects, questions).filter(matter),
         dip_p,
         lag1: drift::lag1_autocorrelation(effects),
     }
+}
+
+/// Two modes of the values of one of `questions` questions, at the level that the table of dips
+/// still knows.
+pub fn two_modes(values: &[f64], questions: usize) -> Option<modes::Split> {
+    let alpha = (ALPHA / questions.max(1) as f64).max(2.0 * DIP_P_MIN);
+    (dip_p(values) < alpha).then(|| modes::split(values)).flatten()
 }
 
 /// From the smallest effect to the largest, and as far again to either side.

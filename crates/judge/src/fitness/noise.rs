@@ -82,8 +82,9 @@ fn of_question(null: &Analysis, question: &Question) -> Option<Noise> {
         return None;
     }
     let shown = paired_t::t_interval(&effects, reach::ALPHA);
-    // As of the null blocks of a run (docs/method.md section D.2).
-    let strict = paired_t::t_interval(&effects, nulls::ALPHA);
+    // As of the null blocks of a run, of which both families are looked at (docs/method.md section
+    // D.2).
+    let strict = paired_t::t_interval(&effects, nulls::ALPHA / 2.0);
     let matters = nulls::matters(effect::margin(metric, metric.margin_default()));
     let off = !strict.interval.contains(0.0) && libm::fabs(strict.centre) > matters;
     let low_high = (libm::expm1(shown.interval.low), libm::expm1(shown.interval.high));
