@@ -60,6 +60,8 @@ fn move_until(
             Ok(count) => {
                 bytes += count as u64;
                 quiet = None;
+                // However much moves: whether it goes on is in the peer's hands.
+                watch.busy(clock::now_ns()).map_err(|cause| (cause, bytes))?;
             }
             Err(error) if ErrorClass::of(&error).is_timeout() => match watch.idle(&mut quiet) {
                 Err(Cause::Finished) => break,

@@ -237,9 +237,12 @@ fn fill(stream: &Stream, bytes: &mut [u8], watch: &Watch<'_>) -> Result<(), Caus
     while done < bytes.len() {
         match spinning(watch, || stream.read(&mut bytes[done..])) {
             Ok(0) => return Err(Cause::Closed),
+            Ok(count) if done + count == bytes.len() => return Ok(()),
             Ok(count) => {
                 done += count;
                 quiet = None;
+                // A peer that goes on byte by byte is never silent.
+                watch.busy(clock::now_ns())?;
             }
             Err(error) if ErrorClass::of(&error).is_timeout() => watch.idle(&mut quiet)?,
             Err(error) => return Err(error.into()),
@@ -254,9 +257,12 @@ fn put(stream: &Stream, bytes: &[u8], watch: &Watch<'_>) -> Result<(), Cause> {
     let (mut done, mut quiet) = (0, None);
     while done < bytes.len() {
         match stream.write(&bytes[done..]) {
+            Ok(count) if done + count == bytes.len() => return Ok(()),
             Ok(count) => {
                 done += count;
                 quiet = None;
+                // A peer that goes on byte by byte is never silent.
+                watch.busy(clock::now_ns())?;
             }
             Err(error) if ErrorClass::of(&error).is_timeout() => watch.idle(&mut quiet)?,
             Err(error) => return Err(error.into()),

@@ -231,7 +231,7 @@ fn datagram_batch(
                 Err(error) => return Err(error.into()),
             }
         }
-        match socket.recv(&mut buffers.back) {
+        let nothing = match socket.recv(&mut buffers.back) {
             Ok(count) if count == buffers.back.len() => {
                 let now_ns = clock::now_ns();
                 let number = answered_by(buffers, header)
@@ -246,22 +246,24 @@ fn datagram_batch(
                     *patience_ns = (4 * (now_ns - start_ns)).clamp(longest_ns, PATIENCE_NS_MAX);
                     done += 1;
                     quiet = None;
+                    continue;
                 }
+                false
             }
-            Ok(_) => {}
-            Err(error) if ErrorClass::of(&error).is_timeout() => {
-                let lost = expire(sent_ns, clock::now_ns().saturating_sub(*patience_ns));
-                if lost == 0 {
-                    watch.idle(&mut quiet)?;
-                    if watch.asks {
-                        socket.wait_readable(TICK_NS)?;
-                    }
-                }
-                tally.lost += u64::from(lost);
-                done += lost;
-            }
+            Ok(_) => false,
+            Err(error) if ErrorClass::of(&error).is_timeout() => true,
             Err(error) => return Err(error.into()),
+        };
+        // No answer came, whatever else did.
+        let lost = expire(sent_ns, clock::now_ns().saturating_sub(*patience_ns));
+        if lost == 0 {
+            watch.idle(&mut quiet)?;
+            if watch.asks && nothing {
+                socket.wait_readable(TICK_NS)?;
+            }
         }
+        tally.lost += u64::from(lost);
+        done += lost;
     }
     header.sequence = first.wrapping_add(exchanges);
     Ok(())

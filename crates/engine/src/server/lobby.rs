@@ -24,6 +24,7 @@ impl Lobby {
         pending.id = self.entered;
         self.entered += 1;
         self.crowd.enter(pending.id, pending.peer.ip());
+        self.crowd.keeps(pending.id, pending.kept());
         self.all.push_back(pending);
         self.clear();
     }

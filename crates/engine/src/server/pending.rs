@@ -47,7 +47,7 @@ enum Stage {
 struct Greeting {
     sealed: Box<Sealed>,
     hello: Option<Hello>,
-    /// Bytes that have come since.
+    /// Bytes that have come since the handshake.
     came: usize,
 }
 
@@ -69,6 +69,8 @@ pub(super) struct Client {
     pub(super) hello: Hello,
     /// Whether it has answered since.
     pub(super) answered: bool,
+    /// Bytes that have come of it.
+    came: usize,
 }
 
 /// Whether reading goes on.
@@ -179,11 +181,11 @@ impl Pending {
                 step
             }
             (None, Ok(Some(Message::Hello(hello)))) => {
-                let client = Client { sealed, hello, answered: false };
+                let client = Client { sealed, hello, answered: false, came };
                 Step::Done(Became::Client(client))
             }
             (Some(hello), Ok(Some(Message::Pong))) => {
-                let client = Client { sealed, hello, answered: true };
+                let client = Client { sealed, hello, answered: true, came };
                 Step::Done(Became::Client(client))
             }
             _ => nothing,
@@ -192,12 +194,13 @@ impl Pending {
 
     /// Asks a client whether it is still there, before it takes a place among those that wait.
     pub(super) fn ask(mut self, client: Client) -> Option<Pending> {
-        let Client { mut sealed, mut hello, .. } = client;
+        let Client { mut sealed, mut hello, came, .. } = client;
         // Nobody asks for them, and they may be long.
         hello.host.facts.clear();
         let bytes = sealed.seal(&Message::Ping).ok()?;
         self.write(&bytes).then(|| {
-            self.stage = Stage::Greeting(Greeting { sealed, hello: Some(hello), came: 0 });
+            // What it has said is kept, and weighs.
+            self.stage = Stage::Greeting(Greeting { sealed, hello: Some(hello), came });
             self
         })
     }

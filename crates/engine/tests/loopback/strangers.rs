@@ -17,8 +17,10 @@ use v6gap_core::workload::{Echo, Transport, Wait};
 use v6gap_engine::hot::capacity::{self, Followed, Following, Reporter};
 use v6gap_engine::hot::connect::{Failure, Manner, Slots, Steps, several};
 use v6gap_engine::hot::datagram_bulk::{self, Counted, Line, Replies};
+use v6gap_engine::hot::echo::Buffers;
 use v6gap_engine::hot::turns::Turns;
-use v6gap_engine::hot::{Broken, Cause, TICK_NS, Watch, bulk, echo};
+use v6gap_engine::hot::window::{self, Window};
+use v6gap_engine::hot::{Broken, Cause, TICK_NS, Tally, Watch, bulk, echo, load};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, Listener, ReceiveBatch, SendBatch, Stream, StreamOptions};
 
@@ -244,16 +246,73 @@ fn a_server_does_not_talk_to_itself() {
     }
 }
 
-#[test]
-fn the_end_of_a_connection_that_goes_on_is_not_awaited_for_ever() {
+/// A server's connection and the client's end of it.
+fn streams() -> (Stream, Stream) {
     let listener = Listener::bind(any(Family::V6), 1).unwrap();
     let remote = listener.local().unwrap();
     let client = Stream::connect(None, remote, &StreamOptions::default(), SILENCE_NS).unwrap();
     let server = listener.accept().unwrap();
     server.set_read_timeout(Some(TICK_NS)).unwrap();
     client.set_nonblocking(true).unwrap();
+    (server, client)
+}
+
+#[test]
+fn the_end_of_a_connection_that_goes_on_is_not_awaited_for_ever() {
+    let (server, client) = streams();
     let flood = || drop(client.write(&[0; 64]));
     flooded(flood, || assert_stops(|watch| bulk::await_close(Arm::A, &server, watch)));
+}
+
+/// A client that never lets a connection rest holds the server no longer than a task may take.
+#[test]
+fn what_never_rests_ends_in_time() {
+    let patient = Watch::silence(Wait::Block, SILENCE_NS);
+    let ends = |task: &dyn Fn(&Watch<'_>) -> Cause| {
+        let aborted = Watch { abort: &YES, finish: &NO, ..patient };
+        assert!(matches!(task(&aborted), Cause::Aborted));
+        let deadline_ns = clock::now_ns() + TICK_NS;
+        assert!(matches!(task(&Watch { deadline_ns, ..patient }), Cause::TooLong));
+    };
+    let (server, client) = streams();
+    flooded(
+        || drop(client.write(&[0; 64])),
+        || ends(&|watch| load::receive(&server, &mut [0; 64], None, &NO, watch).unwrap_err().0),
+    );
+    let (server, client) = streams();
+    let servers = PerArm { a: vec![server], b: Vec::new() };
+    let trickle = || drop(client.write(&[0]));
+    flooded(trickle, || {
+        ends(&|watch| {
+            let mut request = vec![0; 64 << 20];
+            let memory = (&mut request[..], &mut [][..]);
+            echo::stream_server(&turns(), TAG, &servers, memory, watch).unwrap_err().cause
+        });
+    });
+}
+
+/// A client of which strangers answer all the time gives its requests up as it does in silence.
+#[test]
+fn requests_on_the_way_are_given_up_among_strangers() {
+    let workload = Echo { outstanding: 2, turn_exchanges: 2, turns: 1, ..Echo::default() };
+    let turns = Turns::new(TurnOrder::Ab, &Echo { warmup_exchanges: 0, ..workload }).unwrap();
+    let (stranger, client) = datagrams(Family::V6);
+    let to = client.local().unwrap();
+    client.set_nonblocking(true).unwrap();
+    let sockets = PerArm { a: vec![client], b: Vec::new() };
+    let bytes = || vec![0; 64].into();
+    let mut buffers = Buffers { out: bytes(), back: bytes(), expected: bytes() };
+    let mut window = Window::of(2, &turns);
+    let mut tallies = PerArm::from_fn(|_| Tally::with_room(1, 2));
+    let flood = || drop(stranger.send_to(&[0; 64], to));
+    let cause = flooded(flood, || {
+        let watch = Watch::silence(Wait::Spin, SILENCE_NS);
+        let watch = Watch { deadline_ns: clock::now_ns() + 20 * TICK_NS, ..watch };
+        let places = (&mut buffers, &mut window);
+        window::datagram_client(&turns, TAG, &sockets, places, &mut tallies, &watch)
+    });
+    assert!(matches!(cause.unwrap_err().cause, Cause::TooLong));
+    assert_eq!(tallies.a.lost, 2);
 }
 
 /// The receiver of a search tells the source that knows the task no more bytes than came, however
