@@ -308,6 +308,7 @@ impl Lossy for Datagram {
                     if count == buffers.back.len() && buffers.is_answered() {
                         return Ok(Some(Answered::at(now_ns)));
                     }
+                    watch.busy(now_ns)?;
                 }
                 Err(error) if ErrorClass::of(&error).is_timeout() => {
                     watch.idle(&mut quiet)?;
@@ -339,14 +340,7 @@ pub(super) fn ask<S: Lossy>(
     for tried in 0..TRIES_MAX {
         socket.encode(header, buffers);
         let start_ns = if tried == 0 { socket.begins(lap.now_ns) } else { clock::now_ns() };
-        match socket.send_request(header, buffers) {
-            Ok(_) => {}
-            Err(error) if ErrorClass::of(&error).is_timeout() => {
-                socket.wait_to_send(TICK_NS)?;
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        }
+        let start_ns = send(socket, header, buffers, watch)?.unwrap_or(start_ns);
         if let Some(answered) = socket.answer(header, buffers, start_ns + wait_ns, watch)? {
             let Answered { ns: end_ns, held_ns } = answered;
             // No longer than the exchange: whatever an answer says, the turn must not be below 0.
@@ -366,6 +360,29 @@ pub(super) fn ask<S: Lossy>(
         header.sequence = header.sequence.wrapping_add(1);
     }
     Err(Cause::Silent)
+}
+
+/// Sends a request once there is room for it: until then it is not on its way, and not lost. Says
+/// when that was if there was none at first, in ns.
+#[inline]
+fn send<S: Lossy>(
+    socket: &S,
+    header: &Header,
+    buffers: &mut Buffers,
+    watch: &Watch<'_>,
+) -> Result<Option<u64>, Cause> {
+    let (mut quiet, mut waited) = (None, None);
+    loop {
+        match socket.send_request(header, buffers) {
+            Ok(_) => return Ok(waited),
+            Err(error) if ErrorClass::of(&error).is_timeout() => {
+                watch.idle(&mut quiet)?;
+                socket.wait_to_send(TICK_NS)?;
+                waited = Some(clock::now_ns());
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 /// Answers over TCP until the last message of the last turn. `request` is as long as a request and
