@@ -24,6 +24,10 @@ const HELLO_AGAIN_NS: u64 = 500_000_000;
 /// For so long nothing comes, and all has come, in ns.
 const QUIET_NS: u64 = 150_000_000;
 
+/// What still comes so long after the end is not waited for, in ns: what a path holds drains in
+/// less, and a server may send without one.
+const DRAIN_NS: u64 = 30_000_000_000;
+
 /// Most bytes for which a receiver sleeps.
 const LOW_WATER_BYTES: u64 = 256 * 1024;
 
@@ -121,10 +125,11 @@ pub(crate) fn receive(
 /// Takes what still comes after the end: the server's count has it, and so have the interface's.
 pub(crate) fn drain(streams: &[Stream], moved: &mut [Moved]) {
     let mut buffer = vec![0; 1 << 16];
+    let until_ns = clock::now_ns().saturating_add(DRAIN_NS);
     for (stream, of) in streams.iter().zip(moved) {
         // Where the system has no such mark it woke for every segment anyway.
         let _ = stream.set_receive_low_water(1);
-        while stream.wait_readable(QUIET_NS).unwrap_or(false) {
+        while clock::now_ns() < until_ns && stream.wait_readable(QUIET_NS).unwrap_or(false) {
             match stream.read(&mut buffer) {
                 Ok(count) if count > 0 => of.late_bytes += count as u64,
                 _ => break,
@@ -263,7 +268,8 @@ impl<'a> Receiving<'a> {
 
     /// What still comes after the end, and all of it.
     pub(crate) fn finish(mut self) -> Result<Received, Iperf3Error> {
-        while self.socket.wait_readable(QUIET_NS)? {
+        let until_ns = clock::now_ns().saturating_add(DRAIN_NS);
+        while clock::now_ns() < until_ns && self.socket.wait_readable(QUIET_NS)? {
             self.take()?;
         }
         let (warmup_ns, duration_ns) = (self.bulk.warmup_ns, self.bulk.duration_ns);
