@@ -4,7 +4,7 @@
 use super::order::{Copies, reordered};
 use super::skew;
 use super::variation::Jitter;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 /// Clocks that drift apart faster than this are not believed: a queue that grows during the trial
@@ -94,7 +94,6 @@ pub fn reception(arrivals: &[Packet], rules: Rules) -> Reception {
         .iter()
         .map(|p| Packet { sent_ns: within(p.sent_ns), came_ns: within(p.came_ns), ..*p })
         .collect();
-    let copies = Copies::of(arrivals.iter().map(|p| u64::from(p.number)));
     let first = first_copies(&arrivals);
     let mut by_number = first.clone();
     by_number.sort_unstable_by_key(|p| p.number);
@@ -104,7 +103,11 @@ pub fn reception(arrivals: &[Packet], rules: Rules) -> Reception {
     let above = |p: &Packet| p.delay_ns().abs_diff(least.get(&p.path).copied().unwrap_or(0));
     let (in_time, late): (Vec<Packet>, Vec<Packet>) =
         by_number.into_iter().partition(|p| above(p) <= rules.timeout_ns);
-    let numbers: Vec<u64> = first.iter().map(|p| u64::from(p.number)).collect();
+    // What is lost has neither an order nor copies (RFC 4737 section 3.3, RFC 5560 section 3).
+    let lost: BTreeSet<u32> = late.iter().map(|p| p.number).collect();
+    let of_those_in_time = |p: &Packet| (!lost.contains(&p.number)).then_some(u64::from(p.number));
+    let copies = Copies::of(arrivals.iter().filter_map(of_those_in_time));
+    let numbers: Vec<u64> = first.iter().filter_map(of_those_in_time).collect();
     let order = reordered(&numbers);
     let mut jitter = Jitter::default();
     first.iter().for_each(|p| jitter.add(p.delay_ns()));

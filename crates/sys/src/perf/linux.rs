@@ -15,8 +15,10 @@ pub(super) struct Counting {
 impl Counting {
     pub fn read(&mut self) -> Option<Counted> {
         let counts = self.group.read().ok()?;
+        // Where others ask for counters too, the kernel counts for a part of the time.
+        let is_whole = counts.time_running() == counts.time_enabled();
         Some(Counted { cycles: counts[&self.cycles], instructions: counts[&self.instructions] })
-            .filter(|counted| counted.cycles > 0)
+            .filter(|counted| is_whole && counted.cycles > 0)
     }
 }
 
