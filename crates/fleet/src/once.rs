@@ -39,7 +39,7 @@ pub(crate) fn is_run_of(name: &str, applied: &str) -> bool {
 /// What is in the way of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Way {
-    /// No coordinator answers.
+    /// No coordinator answers, or none can lead.
     Nobody,
     /// A host.
     Host(HostName, Obstacle),
@@ -167,7 +167,7 @@ fn obstacle(work: &Work, known: &Known) -> Option<Way> {
 
 fn words(way: &Way) -> String {
     let Way::Host(host, obstacle) = way else {
-        return "no coordinator answers; is the hub run?".to_owned();
+        return "no coordinator leads; is the hub run?".to_owned();
     };
     match obstacle {
         Obstacle::Silent => format!("nothing is heard of {host}"),

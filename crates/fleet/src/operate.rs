@@ -144,7 +144,9 @@ impl Looks<'_> {
         let (mut last, mut day) = (None, now().wall.day());
         for look in 0_u64.. {
             // A broker that does not answer now is asked again.
-            if let Ok((visits, missed)) = visits::with_missed(self.state).await {
+            let read = visits::with_missed(self.state).await;
+            let is_read = read.is_ok();
+            if let Ok((visits, missed)) = read {
                 let (visited_before, missed_before) = &self.before;
                 let visits: Vec<_> =
                     visits.iter().filter(|visit| !visited_before.contains(*visit)).collect();
@@ -154,7 +156,8 @@ impl Looks<'_> {
             }
             if look.is_multiple_of(LOOKS) {
                 let known = known(self.client).await;
-                waiting.known(known.as_ref(), now().ns);
+                // A broker that cannot read has no coordinator that leads, whoever answers.
+                waiting.known(known.as_ref().filter(|_| is_read), now().ns);
                 if !self.is_applied().await {
                     waiting.taken_away();
                 }

@@ -68,6 +68,15 @@ impl Store {
         let new = |partial: &Path| File::create_new(partial);
         replace(path, content.as_ref(), new)
     }
+
+    /// The same, for a file that its owner alone may read.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn write_secret(path: &Path, content: impl AsRef<[u8]>) -> Result<(), StoreError> {
+        make_parent(path)?;
+        write_stored(path, content.as_ref())
+    }
 }
 
 /// Writes a file whose name a person did not choose, beside one that was named: whatever stands

@@ -105,7 +105,7 @@ fn one_job(server: &Path) {
         (kept == 2 && status["visits"].as_array()?.len() == 1).then_some(())
     });
     let once = sandbox.run("fleet run mesh.toml --creds hub/operator.creds").ended(0).out;
-    assert!(once.ends_with("1 of 1 paths were measured.\n"), "{once}");
+    assert!(once.ends_with("1 of 1 measurements were made.\n"), "{once}");
     let paths = sandbox.run("fleet matrix --runs hub/archive --json").ended(0).out;
     assert!(paths.contains("oslo/b"), "{paths}");
     until("metrics of what came", || is_told(&get(&metrics, "/metrics")).then_some(()));

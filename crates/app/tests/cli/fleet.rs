@@ -105,6 +105,10 @@ fn all_that_is_wrong_with_a_mesh_plan_is_said_with_its_lines() {
     assert!(ran.err.contains("\"first-look\" was meant"), "{ran:?}");
     let ran = sandbox.run("fleet check none.toml").ended(2);
     assert!(ran.err.contains("none.toml"), "{ran:?}");
+    // A link that may carry less on a day than one visit moves carries none.
+    sandbox.write("mesh.toml", &MESH.replace("200 GB/day", "1 MB/day"));
+    let ran = sandbox.run("fleet check mesh.toml").ended(2);
+    assert!(ran.err.contains("may carry 1 MB a day: it would never be made"), "{ran:?}");
 }
 
 #[test]

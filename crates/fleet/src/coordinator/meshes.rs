@@ -51,7 +51,8 @@ impl Applied {
         })?;
         let planned = mesh.measures.iter().map(|measure| self.planned(&measure.plan));
         let planned = planned.collect::<Result<Vec<Planned>, String>>()?;
-        Ok(MeshTimetable::new(mesh, planned, now))
+        let table = MeshTimetable::new(mesh, planned, now);
+        Ok(if self.afresh { table.afresh() } else { table })
     }
 
     fn planned(&self, name: &str) -> Result<Planned, String> {
@@ -97,10 +98,18 @@ impl Meshes {
     }
 
     /// Work of that key of the mesh plan of that name was measured last at that time, in ns since
-    /// the Unix epoch.
-    pub fn measured(&mut self, name: &str, key: (&HostName, &HostName, &str), at_unix_ns: u64) {
-        if let Some(table) = self.tables.get_mut(name) {
-            table.measured(key, at_unix_ns);
+    /// the Unix epoch: `now`, where that was said by a clock that was ahead.
+    pub fn measured(
+        &mut self,
+        name: &str,
+        key: (&HostName, &HostName, &str),
+        at_unix_ns: u64,
+        now_unix_ns: u64,
+    ) {
+        match self.tables.get_mut(name) {
+            Some(table) if at_unix_ns > now_unix_ns => table.was_measured(key, now_unix_ns),
+            Some(table) => table.measured(key, at_unix_ns),
+            None => {}
         }
     }
 
@@ -174,10 +183,13 @@ mod tests {
         meshes.set("two", Some(applied().timetable(now().wall).unwrap()));
         let work = meshes.tables["two"].works().next().unwrap();
         let (from, to, plan) = work.key();
-        meshes.measured("two", (from, to, "another.toml"), now().wall.unix_ns);
-        meshes.measured("another", (from, to, plan), now().wall.unix_ns);
+        let now_unix_ns = now().wall.unix_ns;
+        meshes.measured("two", (from, to, "another.toml"), now_unix_ns, now_unix_ns);
+        meshes.measured("another", (from, to, plan), now_unix_ns, now_unix_ns);
         assert!(meshes.clone().next(now(), &|_| true).is_some(), "another was measured");
-        meshes.measured("two", (from, to, plan), now().wall.unix_ns);
+        // As a clock says that was a month ahead: it counts from now on.
+        let ahead_unix_ns = now_unix_ns + 30 * 86_400_000_000_000;
+        meshes.measured("two", (from, to, plan), ahead_unix_ns, now_unix_ns);
         assert_eq!(meshes.next(now(), &|_| true), None);
         let wall = now().wall;
         let overdue = |hours: u64| {

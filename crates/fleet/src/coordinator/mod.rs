@@ -194,7 +194,9 @@ pub async fn go_on(
         told,
     };
     for (key, text) in applied.all().await? {
-        going.apply(&key, &text).await?;
+        if !going.apply(&key, &text).await {
+            break;
+        }
     }
     (going.told)(Told::Ready);
     going.turn(listened, events, stop).await
@@ -255,7 +257,7 @@ impl Going<'_> {
                     Some(message) => {
                         let start = bucket_subject(MESHES, "");
                         if let Some(key) = message.subject.strip_prefix(start.as_str()) {
-                            self.apply(key, &message.payload).await?;
+                            let _ = self.apply(key, &message.payload).await;
                         }
                         Some(Event::Time)
                     }
@@ -272,7 +274,7 @@ impl Going<'_> {
                     None
                 }
                 Some((since, all)) = were_read.recv() => {
-                    self.apply_all(since, all).await?;
+                    self.apply_all(since, all).await;
                     Some(Event::Time)
                 }
                 Some((event, visits)) = events.recv() => {
@@ -422,41 +424,44 @@ impl Going<'_> {
     }
 
     /// These are the mesh plans that are applied, unless that has changed since it was asked.
-    async fn apply_all(
-        &mut self,
-        since: u64,
-        all: Vec<(String, Vec<u8>)>,
-    ) -> Result<(), FleetError> {
+    async fn apply_all(&mut self, since: u64, all: Vec<(String, Vec<u8>)>) {
         if since != self.changes {
-            return Ok(());
+            return;
         }
         let is_there = |key: &&String| all.iter().any(|(there, _)| there == *key);
         let gone: Vec<String> = self.texts.keys().filter(|key| !is_there(key)).cloned().collect();
         for key in gone {
-            self.apply(&key, &[]).await?;
+            let _ = self.apply(&key, &[]).await;
         }
         for (key, text) in all {
-            if self.texts.get(&key) != Some(&text) {
-                self.apply(&key, &text).await?;
+            if self.texts.get(&key) != Some(&text) && !self.apply(&key, &text).await {
+                return;
             }
         }
-        Ok(())
     }
 
-    /// A mesh plan was applied, or taken away if there is no text.
-    async fn apply(&mut self, key: &str, text: &[u8]) -> Result<(), FleetError> {
+    /// A mesh plan was applied, or taken away if there is no text. Returns false if the broker has
+    /// nobody to answer now: what is applied is read again soon.
+    async fn apply(&mut self, key: &str, text: &[u8]) -> bool {
+        let visits = match text.is_empty() {
+            true => Vec::new(),
+            false => match visits::all(&self.state).await {
+                Ok(visits) => visits,
+                Err(_) => return false,
+            },
+        };
         self.changes += 1;
         match text.is_empty() {
             true => drop(self.texts.remove(key)),
             false => drop(self.texts.insert(key.to_owned(), text.to_vec())),
         }
-        let Some(name) = name_of(key) else { return Ok(()) };
+        let Some(name) = name_of(key) else { return true };
         if text.is_empty() {
             self.meshes.set(&name, None);
             self.since.remove(&name);
             (self.told)(Told::Applied { name, paths: None });
             self.machine.set_addresses(self.meshes.addresses());
-            return Ok(());
+            return true;
         }
         let applied: Result<Applied, String> =
             serde_json::from_slice(text).map_err(|error| error.to_string());
@@ -470,15 +475,13 @@ impl Going<'_> {
                 self.meshes.set(&name, Some(table));
                 let since = if afresh { now().wall.unix_ns } else { 0 };
                 self.since.insert(name.clone(), since);
-                for visited in visits::all(&self.state).await? {
-                    self.visited(&name, since, &visited);
-                }
+                visits.iter().for_each(|visited| self.visited(&name, since, visited));
                 let paths = self.meshes.names().iter().find(|(of, _)| *of == name).map(|of| of.1);
                 (self.told)(Told::Applied { name, paths });
             }
         }
         self.machine.set_addresses(self.meshes.addresses());
-        Ok(())
+        true
     }
 
     /// Takes note of visits.
@@ -489,8 +492,14 @@ impl Going<'_> {
     }
 
     fn visited(&mut self, mesh: &str, since_unix_ns: u64, visited: &Visited) {
-        if visited.unix_ns >= since_unix_ns {
-            self.meshes.measured(mesh, visited.of(), visited.unix_ns);
+        let now_unix_ns = now().wall.unix_ns;
+        // The clock of whoever led then may have been ahead, and it is known no better when it was.
+        let is_since = match since_unix_ns {
+            0 => true,
+            since_unix_ns => (since_unix_ns..=now_unix_ns).contains(&visited.unix_ns),
+        };
+        if is_since {
+            self.meshes.measured(mesh, visited.of(), visited.unix_ns, now_unix_ns);
         }
     }
 }

@@ -16,6 +16,10 @@ use v6gap_sys::secrets;
 /// The list, in the folder of a hub.
 const FILE: &str = "agents.json";
 
+/// A key is never invited twice, so none of its tokens counts, whatever the clock showed when they
+/// were made: the end of the year 9999.
+const FOR_EVER_UNIX_S: u64 = 253_402_300_799;
+
 /// Held by whoever changes the list: of two who did at once one would be lost.
 const LOCK: &str = "agents.lock";
 
@@ -67,10 +71,10 @@ impl Invited {
         Ok(Store::write_file(&path, text)?)
     }
 
-    /// Keys whose tokens do not count, with when they were revoked in s since 1970.
+    /// Keys whose tokens do not count, with until when in s since 1970.
     pub fn revoked(&self) -> BTreeMap<String, u64> {
-        let revoked = self.agents.iter();
-        revoked.filter_map(|agent| Some((agent.user.clone(), agent.revoked_unix_s?))).collect()
+        let revoked = self.agents.iter().filter(|agent| agent.revoked_unix_s.is_some());
+        revoked.map(|agent| (agent.user.clone(), FOR_EVER_UNIX_S)).collect()
     }
 
     /// Those that are let in, with the public key for which the words of their jobs are sealed.

@@ -85,6 +85,8 @@ pub struct Order {
     /// Hosts, and behind them links.
     taken: Vec<Taken>,
     budgets: Budgets,
+    /// The latest time that it was told, in ns.
+    told_ns: u64,
     /// How often a visit was looked at.
     #[cfg(test)]
     pub(crate) looked: usize,
@@ -109,6 +111,9 @@ struct Task {
     carried_by: Vec<usize>,
     /// When the last one that measured began, in ns.
     last_ns: u64,
+    /// When the last one of which links carried something began or ended, as far as that is known,
+    /// in ns.
+    carried_ns: u64,
     state: State,
     /// Whether it is part of the mesh still.
     wanted: bool,
@@ -161,6 +166,7 @@ impl Order {
             queues,
             taken: vec![Taken::default(); hosts + links],
             budgets: Budgets::new(budgets, now.day()),
+            told_ns: now.unix_ns,
             #[cfg(test)]
             looked: 0,
             measures,
@@ -216,6 +222,10 @@ impl Order {
     /// until [`Order::ended`] says that it is free. One that may not is asked for again
     /// [`AGAIN_NS`] later.
     pub fn next(&mut self, now: Moment, may: &dyn Fn(Visit) -> bool) -> Option<Visit> {
+        if now.unix_ns < self.told_ns {
+            self.turn_back(now.unix_ns);
+        }
+        self.told_ns = now.unix_ns;
         if self.budgets.turn_to(now.day()) {
             let budgets = 1 + self.taken.len()..;
             let links = self.taken.len() - self.hosts;
@@ -426,7 +436,7 @@ impl Order {
 
     fn begin(&mut self, task: u32, now_ns: u64) -> Option<Visit> {
         let of = self.task_mut(task)?;
-        of.state = State::Running(now_ns);
+        (of.state, of.carried_ns) = (State::Running(now_ns), now_ns);
         let (visit, takes, carried_by) = (of.visit, of.takes.clone(), of.carried_by.clone());
         let slot = self.measures.get(visit.measure)?.slot;
         for resource in takes {
@@ -440,12 +450,38 @@ impl Order {
         Some(visit)
     }
 
+    /// Links carried one visit that began or ended then, made before this timetable was or by
+    /// another one. It counts for each of these, which are of one path.
+    pub fn carried(&mut self, visits: &[Visit], unix_ns: u64) {
+        let tasks: Vec<u32> =
+            visits.iter().filter_map(|visit| self.by_visit.get(visit).copied()).collect();
+        let of_all = || tasks.iter().filter_map(|task| self.task(*task));
+        let last_ns = of_all().map(|of| of.carried_ns).max().unwrap_or(0);
+        let Some((slot, links)) = of_all().next().and_then(|of| {
+            Some((self.measures.get(of.visit.measure)?.slot, of.carried_by.clone()))
+        }) else {
+            return;
+        };
+        let is_other = unix_ns > last_ns.saturating_add(slot.longest_ns);
+        if is_other && unix_ns / DAY_NS == self.budgets.day() {
+            links.iter().for_each(|link| self.budgets.spend(*link, slot.bytes));
+            for task in tasks {
+                if let Some(of) = self.task_mut(task) {
+                    of.carried_ns = unix_ns;
+                }
+            }
+        }
+    }
+
     /// What was given out at that time was not begun, and links have carried nothing of it.
     fn give_back(&mut self, task: u32, began_ns: u64) {
-        let Some(of) = self.task(task) else { return };
+        let Some(of) = self.task_mut(task) else { return };
+        // Another one's may come any time.
+        of.carried_ns = 0;
+        let of = of.clone();
         let bytes = self.measures.get(of.visit.measure).map_or(0, |of| of.slot.bytes);
         if began_ns / DAY_NS == self.budgets.day() {
-            for link in of.carried_by.clone() {
+            for link in of.carried_by {
                 self.budgets.give_back(link, bytes);
                 self.let_all_in(1 + self.taken.len() + link);
             }

@@ -1,6 +1,7 @@
 //! Visits that come and go, as the mesh changes and the days of its samples.
 
-use super::{Class, Order, State, Task, Visit};
+use super::{Class, Order, State, Task, Visit, part_ns};
+use alloc::vec::Vec;
 
 impl Order {
     pub(super) fn task(&self, task: u32) -> Option<&Task> {
@@ -19,7 +20,8 @@ impl Order {
         if self.measures.get(visit.measure).is_some_and(is_exclusive) {
             takes.extend(carried_by.iter().map(|link| self.hosts + link));
         }
-        let new = Task { visit, takes, carried_by, last_ns, state: State::Gone, wanted: true };
+        let (state, carried_ns) = (State::Gone, 0);
+        let new = Task { visit, takes, carried_by, last_ns, carried_ns, state, wanted: true };
         let task = match self.spare.pop() {
             Some(task) => {
                 if let Some(place) = self.task_mut(task) {
@@ -45,6 +47,40 @@ impl Order {
         let due_ns = again_ns.unwrap_or_else(|| of.last_ns.saturating_add(every_ns));
         of.state = State::Idle(due_ns);
         self.idle.insert((due_ns, task));
+    }
+
+    /// The clock was ahead and shows this time again: what was measured meanwhile was measured now,
+    /// and nothing waits longer than its period for the time that the clock had shown.
+    pub(super) fn turn_back(&mut self, now_ns: u64) {
+        let tasks: Vec<u32> = self.by_visit.values().copied().collect();
+        for task in tasks {
+            let Some(of) = self.task(task) else { continue };
+            let (state, last_ns) = (of.state, of.last_ns);
+            let every_ns = self.measures.get(of.visit.measure).map_or(0, |of| of.every_ns);
+            // One that was never begun is due from the first.
+            let is_new = of.carried_ns == 0 && last_ns > now_ns;
+            if let Some(of) = self.task_mut(task) {
+                of.last_ns = last_ns.min(now_ns);
+                of.carried_ns = of.carried_ns.min(now_ns);
+            }
+            match state {
+                State::Running(began_ns) if began_ns > now_ns => {
+                    if let Some(of) = self.task_mut(task) {
+                        of.state = State::Running(now_ns);
+                    }
+                }
+                State::Idle(due_ns) if due_ns > now_ns.saturating_add(every_ns) => {
+                    self.take_out(task);
+                    self.rest(task, is_new.then_some(now_ns));
+                }
+                // It would come behind all that fall due until the clock shows that time again.
+                State::Waiting(_, key) if key.since > now_ns / part_ns(every_ns) => {
+                    self.take_out(task);
+                    self.rest(task, Some(now_ns));
+                }
+                State::Idle(_) | State::Waiting(..) | State::Running(_) | State::Gone => {}
+            }
+        }
     }
 
     /// Takes a visit out of wherever it waits.

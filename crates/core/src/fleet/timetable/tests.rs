@@ -484,3 +484,65 @@ fn a_path_that_two_groups_measure_by_one_plan_is_free_when_it_ended_and_counts_f
     assert_eq!(timetable.wakes_unix_ns(at(100 * HOUR)), Some(at(101 * HOUR).unix_ns));
     assert_eq!(timetable.next(now(100 * HOUR), &|_: &Work| true), None);
 }
+
+/// A clock that was a month ahead keeps nothing waiting for a month once it was set.
+#[test]
+fn a_clock_that_was_ahead_holds_nothing_up() {
+    const MONTH: u64 = 30 * 86_400;
+    let mesh = mesh(&FOUR, &[measure("p", "1 h", "light")], |_| {});
+    let mut order = Order::new(&mesh, &[Slot { longest_ns: 28_000_000_000, bytes: 0 }], at(MONTH));
+    let first = begun(&mut order, MONTH);
+    let (measured, failed, running) = (first[0], first[1], begun(&mut order, MONTH));
+    assert!(running.is_empty());
+    order.ended(measured, Ended::Measured);
+    order.ended(failed, Ended::Failed { again_unix_ns: at(MONTH + 5).unix_ns, began: true });
+    let second = begun(&mut order, MONTH);
+    let count = |order: &mut Order, seconds: u64| {
+        core::iter::from_fn(|| {
+            let visit = order.next(at(seconds), &|_| true)?;
+            order.ended(visit, Ended::Measured);
+            Some(visit)
+        })
+        .count()
+    };
+    // What began while the clock was ahead ends after it was set.
+    assert_eq!(count(&mut order, 0), 0);
+    second.iter().for_each(|visit| order.ended(*visit, Ended::Measured));
+    assert_eq!(count(&mut order, 1), 2, "those that had never been measured");
+    assert_eq!(count(&mut order, 3_700), 6, "all are due after an hour");
+}
+
+#[test]
+fn what_another_timetable_had_measured_counts_for_the_path_and_for_the_budget() {
+    let with = |afresh: bool| {
+        let mesh = mesh(&["a/a", "b/b"], &[measure("p", "1 h", "light")], |draft| {
+            let (site, budget) = (Some("a".to_owned()), Some("2 GB/day".to_owned()));
+            let link = LinkDraft { name: "up".to_owned(), site, budget, ..Default::default() };
+            draft.links = [link].to_vec();
+        });
+        let planned = Planned { bytes: 1_000_000_000, ..planned("p") };
+        let table = MeshTimetable::new(mesh, [planned].to_vec(), at(10));
+        if afresh { table.afresh() } else { table }
+    };
+    let now = |seconds: u64| Now { ns: seconds * 1_000_000_000, wall: at(seconds) };
+    let next = |table: &mut MeshTimetable, seconds: u64| {
+        table.next(now(seconds), &|_: &Work| true).is_some()
+    };
+    // Given out by the timetable before.
+    let work = with(false).next(now(10), &|_: &Work| true).unwrap();
+    let job = JobId::from_bits(1);
+    for afresh in [false, true] {
+        let mut table = with(afresh);
+        table.came(&work, &job, &Outcome::Measured { run: None }, now(40));
+        // One that measures afresh begins the path itself.
+        assert_eq!(next(&mut table, 41), afresh);
+    }
+    // As the archive has it, twice: the link has carried one of its two today.
+    let mut table = with(false);
+    table.measured(work.key(), at(5).unix_ns);
+    table.measured(work.key(), at(6).unix_ns);
+    assert!(!next(&mut table, 7) && next(&mut table, 2 * 3600));
+    table.came(&work, &job, &Outcome::Measured { run: None }, now(2 * 3600));
+    assert!(!next(&mut table, 4 * 3600), "it has carried both");
+    assert!(next(&mut table, 86_400));
+}

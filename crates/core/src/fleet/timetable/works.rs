@@ -35,6 +35,10 @@ pub struct MeshTimetable {
     planned: Vec<Planned>,
     order: Order,
     day: u64,
+    /// Whether what others measure counts for nothing here.
+    afresh: bool,
+    /// The latest time that it was told, in ns since the Unix epoch.
+    told_ns: u64,
     /// What is known of paths whose last attempt failed.
     failed: BTreeMap<Visit, Failed>,
 }
@@ -59,12 +63,27 @@ impl MeshTimetable {
         let slots: Vec<Slot> = planned.iter().map(slot).collect();
         let order = Order::new(&mesh, &slots, now);
         let (carriers, day) = (Carriers::of(&mesh), now.day());
-        MeshTimetable { carriers, planned, order, day, failed: BTreeMap::new(), mesh }
+        let (afresh, told_ns, failed) = (false, now.unix_ns, BTreeMap::new());
+        MeshTimetable { carriers, planned, order, day, afresh, told_ns, failed, mesh }
+    }
+
+    /// The same, for which nothing counts that others measure.
+    #[must_use]
+    pub fn afresh(self) -> Self {
+        MeshTimetable { afresh: true, ..self }
     }
 
     /// The work of that key was measured last at that time, in ns since the Unix epoch, as an
     /// archive says it: that counts for every group that has it.
     pub fn measured(&mut self, key: (&HostName, &HostName, &str), began_unix_ns: u64) {
+        let visits = self.visits(key);
+        self.order.carried(&visits, began_unix_ns);
+        self.was_measured(key, began_unix_ns);
+    }
+
+    /// The same, of a time that is known no better than not to be over yet, so that links are taken
+    /// to have carried nothing today.
+    pub fn was_measured(&mut self, key: (&HostName, &HostName, &str), began_unix_ns: u64) {
         for visit in self.visits(key) {
             // What failed since then is tried again at its time.
             if self.failed.get(&visit).is_none_or(|failed| failed.unix_ns <= began_unix_ns) {
@@ -134,8 +153,13 @@ impl MeshTimetable {
         visits.filter(is_of).filter(|visit| self.order.has(*visit)).collect()
     }
 
-    /// Samples are others each day.
+    /// Samples are others each day. And what failed while the clock was ahead failed before now.
     fn turn_to(&mut self, now: Moment) {
+        if now.unix_ns < self.told_ns {
+            let failed = self.failed.values_mut();
+            failed.for_each(|failed| failed.unix_ns = failed.unix_ns.min(now.unix_ns));
+        }
+        self.told_ns = now.unix_ns;
         if now.day() == self.day {
             return;
         }
@@ -165,8 +189,18 @@ impl Timetable for MeshTimetable {
         let visits = self.visits(work.key());
         // They take the same hosts, so that one of them is under way at most.
         let under_way = visits.iter().find_map(|of| Some((*of, self.order.began_unix_ns(*of)?)));
-        let Some((visit, began_unix_ns)) = under_way else { return };
         let unix_ns = now.wall.unix_ns;
+        let Some((visit, began_unix_ns)) = under_way else {
+            // It was begun by the timetable that was here before, or by another one. Another plan
+            // of that name measures something else.
+            let is_own =
+                |of: &Planned| (&of.plan.name, &of.plan.hash) == (&work.plan.name, &work.plan.hash);
+            let is_measured = matches!(outcome, Outcome::Measured { .. });
+            if is_measured && !self.afresh && self.planned.iter().any(is_own) {
+                self.measured(work.key(), unix_ns);
+            }
+            return;
+        };
         let later = |ns: u64| unix_ns.saturating_add(ns);
         // Of several groups the one that wants it most often waits no longer for the others.
         let every_ns =
@@ -178,7 +212,7 @@ impl Timetable for MeshTimetable {
                 self.order.ended(visit, Ended::Measured);
                 // Whatever the clock of the wall says by now.
                 visits.iter().for_each(|visit| drop(self.failed.remove(visit)));
-                return self.measured(work.key(), began_unix_ns);
+                return self.was_measured(work.key(), began_unix_ns);
             }
             Outcome::Failed { run, again_ns, began, .. } => {
                 (later(*again_ns), *began, work.failed.saturating_add(1), run.clone())
