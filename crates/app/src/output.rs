@@ -4,10 +4,12 @@
 //! error: a measurement goes on and is stored. What cannot be written for another reason, as on a
 //! full disk, stops nothing either, but is told at the end ([`trouble`]).
 
+use serde_json::Value;
 use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use v6gap_report::json_escaped;
 use v6gap_report::text::Style;
 pub use v6gap_report::text::{column, wrap};
 
@@ -71,6 +73,11 @@ pub fn fit(style: &Style, text: &str) -> String {
     style.fit(text)
 }
 
+/// A document: it says the same whatever the style, with what could drive a terminal escaped.
+pub fn document(document: &Value) -> String {
+    json_escaped(format!("{document:#}"))
+}
+
 /// The name of a file, for a line of its own: characters that could drive a terminal become `?`,
 /// and so do line breaks.
 pub fn shown(path: &Path) -> String {
@@ -86,5 +93,9 @@ mod tests {
     fn foreign_text_cannot_drive_a_terminal() {
         let style = Style { glyphs: Glyphs::Ascii, ..Style::default() };
         assert_eq!(fit(&style, "a\x1b[2J µ 1 – 2\n"), "a?[2J u 1 - 2\n");
+        let told = serde_json::json!({ "title": "the “new” path, Zürich\u{9b}2J" });
+        let written = document(&told);
+        assert!(!written.contains('\u{9b}'), "{written}");
+        assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), told);
     }
 }

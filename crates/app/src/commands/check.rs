@@ -80,7 +80,7 @@ fn look(
     let failure = found.failure.take();
     found.failure = failure.map(|failure| args.connect.said_again(&args.host, failure));
     let text = match args.json {
-        true => format!("{:#}", as_json(target, &found)),
+        true => output::document(&as_json(target, &found)),
         false => {
             let next = format!("v6gap run {}{}", args.host, args.connect.again());
             output::fit(&context.output.results, &in_words(target, &next, &found))

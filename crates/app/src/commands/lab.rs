@@ -63,7 +63,8 @@ pub fn execute(args: &LabArgs, context: &Context) -> Result<Outcome, Failure> {
             draw(&world, output.as_deref())?;
         }
         LabCommand::List { worlds, kinds, json } => {
-            output::to_stdout(&output::fit(style, &list::text(*worlds, *kinds, *json)?));
+            let text = list::text(*worlds, *kinds, *json)?;
+            output::to_stdout(&if *json { text } else { output::fit(style, &text) });
         }
         LabCommand::Calibrate { rate, repeats, no_wait, json } => {
             let rates: Vec<u64> = rate.iter().filter_map(|rate| rate.0).collect();

@@ -32,10 +32,10 @@ pub fn execute(args: &NoteArgs, context: &Context) -> Result<Outcome, Failure> {
         context.store.set_note(&id, &note)?;
     }
     let text = match args.json {
-        true => document(&id, &note).to_string(),
-        false => in_words(&id, &note),
+        true => output::document(&document(&id, &note)),
+        false => output::fit(&context.output.results, &in_words(&id, &note)),
     };
-    output::to_stdout(&output::fit(&context.output.results, &text));
+    output::to_stdout(&text);
     Ok(Outcome::Done)
 }
 

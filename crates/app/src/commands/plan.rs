@@ -26,8 +26,8 @@ pub fn execute(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure> {
     let text = match &args.command {
         PlanCommand::Check(args) => {
             let found = presets::read(&args.plan, 0, &at(args.scale, PlaceChoice::OfPlan))?;
-            explain(&found.draft, &found.plan, &found.scaled, style.width)
-                + &expect::too_short(&found.plan)
+            let explained = explain(&found.draft, &found.plan, &found.scaled, style.width);
+            output::fit(style, &(explained + &expect::too_short(&found.plan)))
         }
         PlanCommand::Estimate(args) => {
             let place = args.host.as_ref().map_or(PlaceChoice::OfPlan, |_| PlaceChoice::Server);
@@ -36,11 +36,11 @@ pub fn execute(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure> {
         }
         PlanCommand::Run(args) => return measure(args, context),
         PlanCommand::List(args) if args.json => list::json()?,
-        PlanCommand::List(_) => list::list(style.width)?,
-        PlanCommand::Show(args) => list::show(&args.name, style.width)?,
-        PlanCommand::New(_) => NEW.to_owned(),
+        PlanCommand::List(_) => output::fit(style, &list::list(style.width)?),
+        PlanCommand::Show(args) => output::fit(style, &list::show(&args.name, style.width)?),
+        PlanCommand::New(_) => output::fit(style, NEW),
     };
-    output::to_stdout(&output::fit(style, &text));
+    output::to_stdout(&text);
     Ok(Outcome::Done)
 }
 

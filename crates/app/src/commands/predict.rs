@@ -24,10 +24,10 @@ pub fn execute(args: &PredictArgs, style: &OutputStyle) -> Result<Outcome, Failu
     };
     let figures = Figures::new(args, rate_bps as f64);
     let text = match args.json {
-        true => format!("{:#}", figures.json()),
-        false => table(&figures),
+        true => output::document(&figures.json()),
+        false => output::fit(&style.results, &table(&figures)),
     };
-    output::to_stdout(&output::fit(&style.results, &text));
+    output::to_stdout(&text);
     Ok(Outcome::Done)
 }
 

@@ -94,7 +94,7 @@ fn look(
     let target = target.map(|target| target.name);
     let found = Found { near, far: met.far, target, watched, findings, floor: met.floor };
     let text = match args.json {
-        true => format!("{:#}", document(&found)),
+        true => output::document(&document(&found)),
         false => {
             let style = &context.output.results;
             let host = args.host.as_deref().unwrap_or_default();

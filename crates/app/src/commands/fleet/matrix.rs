@@ -72,7 +72,7 @@ fn said(args: &FleetMatrixArgs, context: &Context) -> Result<String, Failure> {
     let json = |document: serde_json::Value| match args.follow {
         // One line is one time.
         true => json_escaped(document.to_string()),
-        false => json_escaped(format!("{document:#}")),
+        false => output::document(&document),
     };
     Ok(match format {
         MatrixFormat::Text if said.is_empty() => {

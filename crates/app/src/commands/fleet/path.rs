@@ -42,7 +42,7 @@ pub(super) fn history(args: &FleetHistoryArgs, context: &Context) -> Result<Outc
     output::to_stdout(&match format {
         FleetHistoryFormat::Json => {
             let runs: Vec<Value> = runs.iter().map(|run| as_json(run, &answers(run))).collect();
-            format!("{:#}", json!({ "schema": HISTORY_SCHEMA, "runs": runs }))
+            output::document(&json!({ "schema": HISTORY_SCHEMA, "runs": runs }))
         }
         FleetHistoryFormat::Strips => strips::document(args, &runs),
         FleetHistoryFormat::Text => output::fit(&context.output.results, &table(&runs, &answers)),

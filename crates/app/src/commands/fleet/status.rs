@@ -21,8 +21,10 @@ const SCHEMA: &str = "v6gap.fleet.status/1";
 /// If the hub is not there or refuses.
 pub fn execute(args: &FleetStatusArgs, style: &Style) -> Result<Outcome, Failure> {
     let status = to_its_end(async |_| operate::status(&args.creds).await)?;
-    let text = if args.json { format!("{:#}", document(&status)) } else { text(&status) };
-    output::to_stdout(&output::fit(style, &text));
+    output::to_stdout(&match args.json {
+        true => output::document(&document(&status)),
+        false => output::fit(style, &text(&status)),
+    });
     Ok(Outcome::Done)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::output;
 use crate::settings::Context;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What came of putting results into a place.
 pub(super) struct Tally {
@@ -33,25 +33,32 @@ impl Tally {
     /// Says it, of a place as in `archive`.
     pub(super) fn tell(&self, place: &str, as_json: bool, context: &Context) {
         let style = &context.output;
-        output::to_stdout(&output::fit(&style.results, &self.in_words(place, as_json)));
+        output::to_stdout(&match as_json {
+            true => output::document(&self.document(place)),
+            false => output::fit(&style.results, &self.in_words(place)),
+        });
         for why in &self.left_out {
             output::to_stderr(&output::fit(&style.errors, &format!("note: {why}")));
         }
     }
 
-    fn in_words(&self, place: &str, as_json: bool) -> String {
-        let Tally { all, put, measured, left_out } = self;
-        let there = all - measured - left_out.len();
-        if as_json {
-            let document = json!({
-                "schema": format!("v6gap.{place}/1"),
-                "results": there,
-                "archived": put,
-                "being_measured": measured,
-                "left_out": left_out,
-            });
-            return format!("{document:#}");
-        }
+    /// Results that are in the place.
+    fn there(&self) -> usize {
+        self.all - self.measured - self.left_out.len()
+    }
+
+    fn document(&self, place: &str) -> Value {
+        json!({
+            "schema": format!("v6gap.{place}/1"),
+            "results": self.there(),
+            "archived": self.put,
+            "being_measured": self.measured,
+            "left_out": self.left_out,
+        })
+    }
+
+    fn in_words(&self, place: &str) -> String {
+        let (Tally { put, measured, .. }, there) = (self, self.there());
         let mut text = format!("{there} results are in the {place}; {put} were put in.");
         if *measured > 0 {
             text += &format!(" {measured} are being measured, and get in when they end.");
@@ -71,7 +78,7 @@ mod tests {
         let left_out = vec!["abc111 is left out: it is empty".to_owned()];
         let tally = Tally { all: 4, put: 1, measured: 1, left_out };
         for place in ["archive", "database"] {
-            let told = serde_json::from_str(&tally.in_words(place, true)).unwrap();
+            let told = tally.document(place);
             fits(Document::Archive, &told);
             assert_eq!(told["results"], 2);
         }

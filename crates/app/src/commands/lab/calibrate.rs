@@ -137,10 +137,10 @@ pub fn execute(
         )],
     };
     let text = match json {
-        true => format!("{:#}", document::json(&found)),
-        false => table::text(&found),
+        true => output::document(&document::json(&found)),
+        false => output::fit(&context.output.results, &table::text(&found)),
     };
-    output::to_stdout(&output::fit(&context.output.results, &text));
+    output::to_stdout(&text);
     Ok(Outcome::Done)
 }
 

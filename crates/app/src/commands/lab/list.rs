@@ -2,6 +2,7 @@
 //! provides.
 
 use crate::failure::Failure;
+use crate::output;
 use crate::worlds::{self, WORLDS};
 use serde_json::{Value, json};
 use v6gap_perform::world::{self, holder};
@@ -21,7 +22,7 @@ pub fn text(of_worlds: bool, of_kinds: bool, as_json: bool) -> Result<String, Fa
     };
     if as_json {
         let rows: Vec<Value> = rows.into_iter().map(|row| row.json).collect();
-        return Ok(format!("{:#}\n", json!({ "schema": SCHEMA, name: rows })));
+        return Ok(output::document(&json!({ "schema": SCHEMA, name: rows })));
     }
     if rows.is_empty() {
         return Ok("no lab is up\n".to_owned());

@@ -53,8 +53,11 @@ pub fn execute(
         None => None,
     };
     Ok(match args.json {
-        true => format!("{:#}", document(plan, path, &cost, prospect.as_ref())),
-        false => in_words(plan, path, &cost, " (--rate, --rtt)") + &found(prospect.as_ref()),
+        true => output::document(&document(plan, path, &cost, prospect.as_ref())),
+        false => {
+            let words = in_words(plan, path, &cost, " (--rate, --rtt)");
+            output::fit(&context.output.results, &(words + &found(prospect.as_ref())))
+        }
     })
 }
 
@@ -79,7 +82,7 @@ pub fn dry_run(
     let last = last_alike(&plan, host, context)?;
     let prospect = last.and_then(|last| prospect(&last, &plan, cost.rounds, context).ok());
     let text = match json {
-        true => format!("{:#}", document(&plan, path, &cost, prospect.as_ref())),
+        true => output::document(&document(&plan, path, &cost, prospect.as_ref())),
         false => {
             let words = in_words(&plan, path, &cost, "") + &found(prospect.as_ref());
             output::fit(&context.output.results, &words)

@@ -63,7 +63,7 @@ pub(super) fn json() -> Result<String, Failure> {
         }))
     };
     let all: Vec<Value> = PRESETS.iter().map(entry).collect::<Result<_, Failure>>()?;
-    Ok(format!("{:#}", Value::from(all)))
+    Ok(output::document(&Value::from(all)))
 }
 
 /// What a preset takes in its own place: all of it, and at its small scale.

@@ -64,10 +64,10 @@ pub fn execute(args: &PredictArgs, context: &Context) -> Result<Outcome, Failure
         }
     }
     let text = match args.json {
-        true => format!("{:#}", document(run, &usable, &rows)),
-        false => table(run, &usable, &rows),
+        true => output::document(&document(run, &usable, &rows)),
+        false => output::fit(&context.output.results, &table(run, &usable, &rows)),
     };
-    output::to_stdout(&output::fit(&context.output.results, &text));
+    output::to_stdout(&text);
     Ok(Outcome::Done)
 }
 

@@ -44,7 +44,7 @@ pub fn execute(args: &WatchHistoryArgs, context: &Context) -> Result<Outcome, Fa
         HistoryFormat::Text => output::fit(&context.output.results, &table(&wanted.path, &found)),
         HistoryFormat::Csv => csv(&wanted.path, &found),
         HistoryFormat::CsvSpells => csv_of_spells(&wanted.path, &found),
-        HistoryFormat::Json => format!("{:#}", document(&wanted, &found)),
+        HistoryFormat::Json => output::document(&document(&wanted, &found)),
         HistoryFormat::Strips => strips::document(&wanted, &found, now_unix_ns),
     });
     Ok(Outcome::Done)

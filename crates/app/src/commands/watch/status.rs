@@ -55,7 +55,7 @@ fn said(args: &WatchStatusArgs, context: &Context, lately: &Lately) -> String {
     let now_ns = args.at_unix_ns.unwrap_or_else(|| always::now().unix_ns);
     let text = match (args.json, args.follow) {
         (true, true) => return json_escaped(document(lately, now_ns).to_string()),
-        (true, false) => return json_escaped(format!("{:#}", document(lately, now_ns))),
+        (true, false) => return output::document(&document(lately, now_ns)),
         (false, _) if known.watching.is_none() => {
             "Nothing is watched yet.  v6gap watch HOST --every 15min".to_owned()
         }
