@@ -10,7 +10,7 @@ use std::path::Path;
 use v6gap_judge::analysis::Analysis;
 use v6gap_judge::analysis::compare::{Compared, compare};
 use v6gap_report::figure::{self, Figure, Paint};
-use v6gap_report::{json_escaped, paper};
+use v6gap_report::paper;
 
 /// Points in a millimetre.
 const POINTS_PER_MM: f64 = 72.0 / 25.4;
@@ -42,18 +42,23 @@ pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure
     if args.output == Path::new("-") {
         return to_stdout(&analyses, args);
     }
-    let mut drawn = 0;
-    for analysis in &analyses {
-        let figures = chosen(analysis, args)?;
-        drawn += figures.len();
-        write(&figures, &[*analysis], args)?;
+    let mut of_all = joint;
+    of_all.extend(beside(&results));
+    if let Some(only) = &args.only {
+        of_all.retain(|figure| figure.id == *only);
+    }
+    let figures: Vec<Vec<Figure>> = match args.only.is_some() && !of_all.is_empty() {
+        true => Vec::new(),
+        false => analyses.iter().map(|one| chosen(one, args)).collect::<Result<_, _>>()?,
+    };
+    for (analysis, figures) in analyses.iter().zip(&figures) {
+        write(figures, &[*analysis], args)?;
         if args.facsimile {
             stored::note_facsimile(analysis);
         }
     }
-    write(&joint, &analyses, args)?;
-    write(&beside(&results), &analyses, args)?;
-    if drawn == 0 {
+    write(&of_all, &analyses, args)?;
+    if figures.iter().all(Vec::is_empty) && of_all.is_empty() {
         return Err(nothing(&analyses));
     }
     let width_mm = args.width_mm();
@@ -99,7 +104,7 @@ fn list(analyses: &[&Analysis], args: &FiguresArgs) -> String {
     let figures = analyses.iter().map(of).flat_map(|figures| figures.into_iter().enumerate());
     let lines = figures
         .map(|(at, figure)| json!({"number": at + 1, "name": figure.id, "title": figure.title}));
-    json_escaped(format!("{:#}", Value::from(lines.collect::<Vec<_>>())))
+    output::document(&Value::from(lines.collect::<Vec<_>>()))
 }
 
 /// One figure in one form, and nothing else.

@@ -164,3 +164,18 @@ fn documents_fit_their_published_schemas() {
         assert!(errors.is_empty(), "{line}: {}", errors.join("\n"));
     }
 }
+
+/// The one figure that is asked for, of each result or of all together, and nothing beside it.
+#[test]
+fn a_figure_that_is_asked_for_comes_alone() {
+    let sandbox = runs();
+    for (only, files) in [("1", 4), ("systems-throughput", 2)] {
+        sandbox.run(&format!("figures base like --only {only} -f svg -o {only}")).ended(0);
+        let written = std::fs::read_dir(sandbox.path(only)).unwrap();
+        let names: Vec<_> = written.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names.len(), files, "{names:?}");
+    }
+    let ran = sandbox.run("figures base like --only none -f svg -o none").ended(2);
+    assert!(ran.err.contains("has no figure \"none\""), "{ran:?}");
+    assert!(!sandbox.path("none").exists(), "refused before anything is written");
+}
