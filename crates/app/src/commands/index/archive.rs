@@ -33,9 +33,8 @@ struct Work<'a> {
 pub(super) fn execute(args: &IndexArchiveArgs, context: &Context) -> Result<Outcome, Failure> {
     v6gap_sys::host::memory::expect_much();
     let mut put = |context: &Context| put(args, context);
-    let tally = stores::each(args.fleet.as_deref(), context, &mut put)?;
-    tally.tell("archive", args.json, context);
-    Ok(Outcome::Done)
+    let tell = |tally: &Tally| tally.tell("archive", args.json, context);
+    stores::each(args.fleet.as_deref(), context, &mut put, &tell)
 }
 
 /// Archives what the archive of a store lacks.

@@ -26,9 +26,8 @@ pub(super) fn execute(args: &IndexPostgresArgs, context: &Context) -> Result<Out
     let mut database = Alone::connect(&access(&args.database, &args.variables)?)?;
     let held = if args.afresh { BTreeSet::new() } else { database.held()? };
     let mut put = |context: &Context| put(args, &held, &mut database, context);
-    let tally = stores::each(args.fleet.as_deref(), context, &mut put)?;
-    tally.tell("database", args.json, context);
-    Ok(Outcome::Done)
+    let tell = |tally: &Tally| tally.tell("database", args.json, context);
+    stores::each(args.fleet.as_deref(), context, &mut put, &tell)
 }
 
 /// Puts in what the database lacks of a store.
