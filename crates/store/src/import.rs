@@ -4,7 +4,7 @@
 use crate::form::{begin, no_journal, read_named};
 use crate::journal::read_stored;
 use crate::layout::JOURNAL;
-use crate::write::write_stored;
+use crate::write::{sync_folder, write_stored};
 use crate::{Store, StoreError};
 use std::path::Path;
 use v6gap_core::record::{self, Line, RunId};
@@ -20,10 +20,11 @@ pub enum Imported {
 
 impl Store {
     /// Stores the run in `path`, a journal or the folder of a run, under its own identifier, whole
-    /// or not at all.
+    /// or not at all; of one that is stored in part, what is missing.
     ///
     /// # Errors
-    /// If it is no journal, cannot be read or written, or another run has its identifier.
+    /// If it is no journal, cannot be read or written, another run has its identifier, or another
+    /// process measures into that run.
     pub fn import(&self, path: &Path) -> Result<Imported, StoreError> {
         let lines = match path.is_dir() {
             true => read_stored(&path.join(JOURNAL))?,
@@ -37,17 +38,33 @@ impl Store {
         };
         let to = self.journal_path(&id);
         if Store::exists(&to) {
-            self.make_folder(&id)?;
-            return match read_stored(&to)? == lines {
-                true => Ok(Imported::Known(id)),
-                false => Err(StoreError::Taken { id }),
-            };
+            return self.go_on(id, &lines);
         }
         let text: String = lines.iter().map(|line| record::encode(line) + "\n").collect();
         // A run of that name may have been here, and its line be in the index still.
         self.mark(&id)?;
-        self.make_folder(&id)?;
+        let folder = self.make_folder(&id)?;
         write_stored(&to, text.as_bytes())?;
+        sync_folder(&folder)?;
+        sync_folder(&self.runs)?;
+        Ok(Imported::Stored(id))
+    }
+
+    /// Adds to a stored run what was measured into it elsewhere since it was copied.
+    fn go_on(&self, id: RunId, lines: &[Line]) -> Result<Imported, StoreError> {
+        self.make_folder(&id)?;
+        let stored = read_stored(&self.journal_path(&id))?;
+        if stored.starts_with(lines) {
+            return Ok(Imported::Known(id));
+        }
+        if !lines.starts_with(&stored) {
+            return Err(StoreError::Taken { id });
+        }
+        let (mut journal, held) = self.resume(&id)?;
+        match lines.strip_prefix(&held[..]) {
+            Some(rest) => journal.append(rest)?,
+            None => return Err(StoreError::Taken { id }),
+        }
         Ok(Imported::Stored(id))
     }
 }

@@ -4,7 +4,7 @@ use crate::StoreError;
 use crate::held::Held;
 use crate::lines::{Next, Room};
 use crate::source::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX, Named, Source};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -239,9 +239,17 @@ fn decode(line: &[u8]) -> Result<Line, RecordError> {
 
 /// Whether a process is measuring into a stored journal, or that cannot be told.
 pub(crate) fn is_held(path: &Path) -> bool {
+    is_locked(path).unwrap_or(true)
+}
+
+/// Whether a process is measuring into a stored journal; nothing if that cannot be told.
+pub(crate) fn is_locked(path: &Path) -> Option<bool> {
     // Whoever looks does not keep others from looking.
-    let looked = Source::open(path, Named::ByUs).map(|source| source.file.try_lock_shared());
-    !matches!(looked, Ok(Ok(())))
+    match Source::open(path, Named::ByUs).ok()?.file.try_lock_shared() {
+        Ok(()) => Some(false),
+        Err(TryLockError::WouldBlock) => Some(true),
+        Err(TryLockError::Error(_)) => None,
+    }
 }
 
 /// The first line of a stored journal, how many bytes all of it has, and the last whole line, if

@@ -116,6 +116,7 @@ impl Store {
         let mut journal = Journal::create(&self.journal_path(&header.id))?;
         journal.append(&[Line::Run(Box::new(header.clone()))])?;
         sync_folder(&folder)?;
+        sync_folder(&self.runs)?;
         Ok(journal)
     }
 

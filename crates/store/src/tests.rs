@@ -68,8 +68,8 @@ fn what_is_written_comes_back() {
 
 #[test]
 fn a_result_of_another_host_keeps_its_name_and_its_lines() {
-    let (there, here) = (Scratch::new("there"), Scratch::new("here"));
-    let (there, here) = (Store::at(&there.0), Store::at(&here.0));
+    let (scratch, here) = (Scratch::new("there"), Scratch::new("here"));
+    let (there, here) = (Store::at(&scratch.0), Store::at(&here.0));
     there.create(&header("7k2f9q", "lab-b", 5)).unwrap().append(&[block(0)]).unwrap();
     let journal = there.journal_path(&id("7k2f9q"));
     for (path, found) in [
@@ -80,7 +80,17 @@ fn a_result_of_another_host_keeps_its_name_and_its_lines() {
     }
     let of = |store: &Store| store.read(&RunName::parse("7k2f9q")).unwrap();
     assert_eq!(of(&here), of(&there));
+    // What was measured since comes in, and an older copy takes nothing away.
+    let older = scratch.0.join("older.jsonl");
+    fs::copy(&journal, &older).unwrap();
     there.resume(&id("7k2f9q")).unwrap().0.append(&[block(1)]).unwrap();
+    assert_eq!(here.import(&journal).unwrap(), Imported::Stored(id("7k2f9q")));
+    assert_eq!(of(&here), of(&there));
+    assert_eq!(here.import(&older).unwrap(), Imported::Known(id("7k2f9q")));
+    assert_eq!(of(&here), of(&there));
+    // Two that went on apart are two.
+    here.resume(&id("7k2f9q")).unwrap().0.append(&[block(2)]).unwrap();
+    there.resume(&id("7k2f9q")).unwrap().0.append(&[block(3)]).unwrap();
     let taken = here.import(&journal);
     assert!(matches!(taken, Err(StoreError::Taken { .. })), "{taken:?}");
 }

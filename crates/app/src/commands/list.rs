@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use v6gap_core::unit::format_bytes;
 use v6gap_judge::analysis::summary::Summary;
 use v6gap_report::{answer_in_words, date};
-use v6gap_store::{Ended, Head, Index, Row};
+use v6gap_store::{Ended, Head, Index, Row, Store};
 
 /// So many results that are not in the index are worth a word.
 const MANY: usize = 100;
@@ -24,15 +24,20 @@ pub fn execute(args: &ListArgs, context: &Context) -> Result<Outcome, Failure> {
     let rows: Vec<&Row> = asked.take(args.last.unwrap_or(usize::MAX)).collect();
     let text = match args.json {
         true => {
-            let rows = rows.iter().map(|row| as_json(row, args.answers));
-            format!("{:#}", Value::from(rows.collect::<Vec<_>>()))
+            let rows = rows.iter().map(|row| as_json(row, args.answers, &context.store));
+            output::document(&Value::from(rows.collect::<Vec<_>>()))
         }
-        false if found.rows().is_empty() => "Nothing is stored yet.  v6gap demo --quick".to_owned(),
-        false if rows.is_empty() => "Nothing like that is stored.  v6gap list".to_owned(),
-        false if args.answers => answers(&rows),
-        false => table(&rows),
+        false => {
+            let words = match (found.rows().is_empty(), rows.is_empty(), args.answers) {
+                (true, ..) => "Nothing is stored yet.  v6gap demo --quick".to_owned(),
+                (_, true, _) => "Nothing like that is stored.  v6gap list".to_owned(),
+                (.., true) => answers(&rows),
+                (.., false) => table(&rows, &context.store),
+            };
+            output::fit(&context.output.results, &words)
+        }
     };
-    output::to_stdout(&output::fit(&context.output.results, &text));
+    output::to_stdout(&text);
     notes(&found, context);
     drop(rows);
     // The program ends here; giving a long list back piece by piece would only take time.
@@ -59,14 +64,14 @@ fn is_asked_for(args: &ListArgs, head: &Head) -> bool {
         && args.before_unix_ns.is_none_or(|before| head.started_unix_ns < before)
 }
 
-fn as_json(row: &Row, answers: bool) -> Value {
+fn as_json(row: &Row, answers: bool, store: &Store) -> Value {
     let head = &row.head;
     let mut document = json!({
         "id": head.id,
         "started_unix_ns": head.started_unix_ns,
         "target": head.target,
         "plan": head.plan,
-        "ending": ending(head),
+        "ending": ending(head, store),
         "journal_bytes": head.journal_bytes,
         "title": head.title,
         "note": head.note,
@@ -79,16 +84,17 @@ fn as_json(row: &Row, answers: bool) -> Value {
     document
 }
 
-fn ending(head: &Head) -> &'static str {
+fn ending(head: &Head, store: &Store) -> &'static str {
     match head.ended {
         Some(Ended::Complete) => "complete",
         Some(Ended::Stopped) => "stopped",
         Some(Ended::Failed) => "failed",
+        None if store.is_measured(&head.id) => "going on",
         None => "broken off",
     }
 }
 
-fn table(rows: &[&Row]) -> String {
+fn table(rows: &[&Row], store: &Store) -> String {
     let title = if rows.iter().all(|row| row.head.title.is_empty()) { "" } else { "TITLE" };
     let heads = ["RESULT", "STARTED (UTC)", "AGAINST", "PLAN", "ENDED", "SIZE", title];
     let row = |row: &&Row| {
@@ -98,7 +104,7 @@ fn table(rows: &[&Row]) -> String {
             date(head.started_unix_ns),
             head.target.clone(),
             head.plan.clone(),
-            ending(head).to_owned(),
+            ending(head, store).to_owned(),
             format_bytes(head.journal_bytes),
             head.title.clone(),
         ]

@@ -65,15 +65,16 @@ fn by_age(rule: Retention, dry_run: bool, context: &Context) -> Result<(), Failu
             output::to_stderr(&format!("note: {id} stays, {why}: {next}"));
             continue;
         }
-        if dry_run {
-            output::to_stdout(&format!("would remove {id}"));
-            continue;
-        }
-        match remove(id, context) {
-            Err(StoreError::Locked { .. }) => {
-                output::to_stderr(&format!("note: {id} stays, since it is being measured into"));
-            }
-            removed => removed?,
+        let stays = || {
+            output::to_stderr(&format!("note: {id} stays, since it is being measured into"));
+        };
+        match dry_run {
+            true if context.store.is_measured(id) => stays(),
+            true => output::to_stdout(&format!("would remove {id}")),
+            false => match remove(id, context) {
+                Err(StoreError::Locked { .. }) => stays(),
+                removed => removed?,
+            },
         }
     }
     if missing > 0 {

@@ -5,7 +5,7 @@
 
 use super::file;
 use super::{Name, Row, last_of_each};
-use crate::journal::{is_held, read_stored};
+use crate::journal::{is_held, is_locked, read_stored};
 use crate::layout::SUMMARY;
 use crate::marks::Marks;
 use crate::summary::{self, Head, Judged};
@@ -58,6 +58,11 @@ pub struct Rebuilt {
 }
 
 impl Store {
+    /// Whether a process is measuring into a run, as far as that can be told.
+    pub fn is_measured(&self, id: &RunId) -> bool {
+        is_locked(&self.journal_path(id)).unwrap_or(false)
+    }
+
     /// A run that is about to be judged; nothing if it is not there or being measured.
     pub fn lagging(&self, id: &RunId) -> Option<Lagging> {
         // The marks first: one that is set later stays.
