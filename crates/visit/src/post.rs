@@ -12,7 +12,7 @@ use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, USER_AGENT};
 use hyper::http::uri::Uri;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::{InvalidDnsNameError, ServerName};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,12 +47,27 @@ pub enum PostError {
     #[error("the answer was {0}")]
     Refused(u16),
     /// Nothing came in time.
-    #[error("no answer came in {} s", .0.as_secs())]
+    #[error("no answer came in {:.0} s", .0.as_secs_f64())]
     Silent(Duration),
 }
 
-/// Hands a document of JSON to `site`, which is at `remote`; it is taken with any 2xx. Connecting
-/// takes no longer than `limit`, and all the rest no longer again.
+impl PostError {
+    /// Whether the document was on its way, so that it may have been heard.
+    pub fn may_be_heard(&self) -> bool {
+        match self {
+            PostError::Socket(_) | PostError::Io(_) | PostError::Tls(_) | PostError::Name(_) => {
+                false
+            }
+            PostError::Http(_)
+            | PostError::Request(_)
+            | PostError::Refused(_)
+            | PostError::Silent(_) => true,
+        }
+    }
+}
+
+/// Hands a document of JSON to `site`, which is at `remote`; it is taken with any 2xx. All of it
+/// takes no longer than `limit`, and connecting, with TLS, no longer than half of that.
 ///
 /// # Errors
 /// If it was not taken.
@@ -63,28 +78,39 @@ pub fn post(
     document: &str,
     limit: Duration,
 ) -> Result<(), PostError> {
-    let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-    let (stream, _) = Stream::connect_timed(None, remote, &StreamOptions::default(), limit_ns)?;
+    let half = limit / 2;
+    let half_ns = u64::try_from(half.as_nanos()).unwrap_or(u64::MAX);
+    let (stream, times) = Stream::connect_timed(None, remote, &StreamOptions::default(), half_ns)?;
+    let gone = Duration::from_nanos(times.connect_ns);
+    let (until_secured, left) = (half.saturating_sub(gone), limit.saturating_sub(gone));
     let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
     runtime.block_on(async {
-        let asked = hand(&stream, site, agent, document);
-        match tokio::time::timeout(limit, asked).await {
+        let asked = hand(&stream, site, agent, document, until_secured);
+        match tokio::time::timeout(left, asked).await {
             Ok(Ok(status)) if (200..300).contains(&status) => Ok(()),
             Ok(Ok(status)) => Err(PostError::Refused(status)),
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(PostError::Silent(limit)),
+            Err(_) => Err(PostError::Silent(left)),
         }
     })
 }
 
-async fn hand(stream: &Stream, site: &Site, agent: &str, document: &str) -> Result<u16, PostError> {
+async fn hand(
+    stream: &Stream,
+    site: &Site,
+    agent: &str,
+    document: &str,
+    until_secured: Duration,
+) -> Result<u16, PostError> {
     let socket = TcpStream::from_std(stream.share()?)?;
     match site.scheme {
         Scheme::Http | Scheme::Tcp => ask(socket, site, agent, document).await,
         Scheme::Https => {
             let config = tls::trusting(Roots::of_system())?;
             let name = ServerName::try_from(site.host.clone())?;
-            let secured = TlsConnector::from(Arc::new(config)).connect(name, socket).await?;
+            let connecting = TlsConnector::from(Arc::new(config)).connect(name, socket);
+            let late = |_| io::Error::new(ErrorKind::TimedOut, "TLS was not there in time");
+            let secured = tokio::time::timeout(until_secured, connecting).await.map_err(late)??;
             ask(secured, site, agent, document).await
         }
     }

@@ -28,7 +28,7 @@ const TRIES_MAX: u32 = 8;
 /// Pause behind the first try, in ns; behind each other one it is twice the last.
 const PAUSE_NS: u64 = 1_000_000_000;
 
-/// Longest time of a try: of a program to its end, of a service for connecting and for its answer.
+/// Longest time of a try: of a program to its end, of a service until it has answered.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// What waits when the watch ends has so much time, in ns, and one try each.
@@ -87,20 +87,24 @@ impl Hearer {
     }
 }
 
-/// Hands it to a service, at its address of the one family or else of the other.
+/// Hands it to a service, at its address of the one family, or of the other if the way there does
+/// not lead so far that it may have been heard: nobody is told a thing twice in one try.
 fn hand_over(site: &Site, document: &str, limit: Duration) -> Result<(), String> {
     // What is asked for may be a secret, as in URLs of chats, and this is shown and stored.
     let place = format!("{}://{}", site.scheme.name(), site.authority());
     let told = |error: &dyn Display| format!("{place}: {error}");
     let found = resolve(&site.host, site.port, None, None).map_err(|error| told(&error))?;
+    let begun = clock::now_ns();
     let agent = format!("v6gap/{}", crate::VERSION);
     let of = |family: &Family| *found.addresses.get(*family);
     // IPv6 first, as programs do (RFC 8305).
     let addresses: Vec<SocketAddr> = Family::BOTH.iter().rev().filter_map(of).collect();
     let mut why = told(&"it has no address");
     for address in addresses {
-        match post(site, address, &agent, document, limit) {
+        let gone = Duration::from_nanos(clock::now_ns().saturating_sub(begun));
+        match post(site, address, &agent, document, limit.saturating_sub(gone)) {
             Ok(()) => return Ok(()),
+            Err(error) if error.may_be_heard() => return Err(told(&error)),
             Err(error) => why = told(&error),
         }
     }
