@@ -46,13 +46,19 @@ export async function ask(path, { method = "GET", body, text = false } = {}) {
   } catch {
     throw { title: "v6gap web does not answer", why: ["It was stopped, or the computer slept."], try: [{ run: "v6gap web", does: "starts it again" }] };
   }
-  const is_json = (response.headers.get("Content-Type") ?? "").includes("json");
-  if (!response.ok) {
-    const told = is_json ? (await response.json()).error : undefined;
-    throw { status: response.status, ...(told ?? { title: `the server answered ${response.status}`, why: [], try: [] }) };
-  }
+  if (!response.ok) throw await told_wrong(response);
   if (response.status === 204) return null;
-  return text || !is_json ? response.text() : response.json();
+  return text || !is_json(response) ? response.text() : response.json();
+}
+
+function is_json(response) {
+  return (response.headers.get("Content-Type") ?? "").includes("json");
+}
+
+/// What is wrong, as the server says it.
+async function told_wrong(response) {
+  const told = is_json(response) ? (await response.json()).error : undefined;
+  return { status: response.status, ...(told ?? { title: `the server answered ${response.status}`, why: [], try: [] }) };
 }
 
 /// The address of what the browser asks for by itself and can send no header with: a page in a frame, a file to save.
@@ -84,8 +90,8 @@ export function framed(path, title) {
 const AGAIN_MS = 1000;
 
 /// Every event of a measurement as it comes, by its name, until the function that is given back is called; after a break it goes
-/// on behind the last one.
-export function listen(path, handle) {
+/// on behind the last one. If the server will not tell any more, `refused` is told why.
+export function listen(path, handle, refused) {
   const end = new AbortController();
   let last = null;
   function tell(lines) {
@@ -98,7 +104,11 @@ export function listen(path, handle) {
     const response = await fetch(`/api/v1${path}`, { headers: { ...authorised(), ...seen }, signal: end.signal });
     // One that is busy may be asked again; anything else will say the same again.
     if (response.status >= 500) return undefined;
-    if (!response.ok) return end.abort();
+    if (!response.ok) {
+      const why = await told_wrong(response);
+      end.abort();
+      return refused(why);
+    }
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     for (;;) {
@@ -126,17 +136,22 @@ export async function follow(path, events, draw) {
   const stream = typeof events === "function" ? events(first) : events;
   draw(first);
   let close = () => {};
+  function refused(error) {
+    document.getElementById("main").prepend(trouble(error));
+    leave();
+  }
   // A browser has few connections to a server for all its tabs: one that nobody sees takes none.
   function look() {
     close();
-    close = document.hidden ? () => {} : listen(stream, (_, said) => draw(said));
+    close = document.hidden ? () => {} : listen(stream, (_, said) => draw(said), refused);
+  }
+  function leave() {
+    document.removeEventListener("visibilitychange", look);
+    close();
   }
   document.addEventListener("visibilitychange", look);
   look();
-  return () => {
-    document.removeEventListener("visibilitychange", look);
-    close();
-  };
+  return leave;
 }
 
 /// An error as the terminal shows it.

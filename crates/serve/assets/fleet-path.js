@@ -22,10 +22,11 @@ export async function fleet_path_screen(...ends) {
   const [near, far] = named(ends), name = `${near} to ${far}`;
   document.title = `${name} – v6gap`;
   const since = h("select", { id: "since", onchange: draw }, BACK.map(([value, label]) => h("option", { value, selected: value === "14d" }, label)));
-  const strips = h("div", { class: "stack" }), runs = h("div", { class: "stack" }), problem = h("div");
+  const strips = h("div", { class: "stack" }), runs = h("div", { class: "stack" }), problem = h("div"), command = h("code");
   let drawing = 0;
   async function draw() {
     const number = ++drawing;
+    command.textContent = `v6gap fleet history ${near} ${far} --runs FOLDER --since ${since.value}`;
     try {
       const found = await ask(`/fleet/paths/${place(ends)}/strips?since=${since.value}`);
       if (number !== drawing) return;
@@ -43,7 +44,7 @@ export async function fleet_path_screen(...ends) {
       h("p", {}, back_to_all()),
       h("div", { class: "row" }, h("h1", {}, name), h("span", { class: "space" }), h("label", { class: "f", for: "since" }, "How far back"), h("div", {}, since)),
       problem,
-      h("p", { class: "quiet" }, "The same on the command line: ", h("code", {}, `v6gap fleet history ${near} ${far}`))),
+      h("p", { class: "quiet" }, "The same on the command line: ", command)),
     strips, runs));
   await draw();
 }
@@ -67,6 +68,6 @@ export async function fleet_report_screen(...asked) {
     h("section", { class: "card" },
       h("p", {}, back_to_all(), " · ", h("a", { href: `/fleet/${place(ends)}` }, "History")),
       h("h1", {}, `${near} to ${far}, run ${run}`),
-      h("p", { class: "quiet" }, "The same on the command line: ", h("code", {}, `v6gap fleet report ${near} ${far} --run ${run}`))),
+      h("p", { class: "quiet" }, "The same on the command line: ", h("code", {}, `v6gap fleet report ${near} ${far} --runs FOLDER --run ${run}`))),
     framed(`/fleet/paths/${place(ends)}/${encodeURIComponent(run)}/report.html`, `Report of ${run}`)));
 }

@@ -13,7 +13,8 @@ export function follow(place, id, ended) {
   const { state, begin, block, trial, pair, verdict, end } = view;
   const closed = () => { close(); view.closed(); ended(); };
   const shown = { state, begin, block, trial, pair, verdict, end, error: view.failed, closed };
-  const close = listen(`/runs/${id}/events`, (name, event) => { if (Object.hasOwn(shown, name)) shown[name](event); });
+  const tell = (name, event) => { if (Object.hasOwn(shown, name)) shown[name](event); };
+  const close = listen(`/runs/${id}/events`, tell, (error) => { view.refused(error); closed(); });
   const themes = new MutationObserver(view.draw);
   themes.observe(document.documentElement, { attributes: true });
   addEventListener("resize", view.draw);
@@ -50,7 +51,8 @@ function build(id) {
   async function halt() {
     stop.disabled = true;
     stop.textContent = "Stopping after this block…";
-    await ask(`/runs/${id}/stop`, { method: "POST" }).catch(() => {});
+    // By its own name, so that no other one is stopped that has begun meanwhile.
+    await ask(`/runs/${run.id ?? id}/stop`, { method: "POST" }).catch(() => {});
   }
   function draw() {
     if (due) return;
@@ -100,22 +102,37 @@ function build(id) {
       // The answer first, the way to it below.
       turns.before(verdicts);
       verdicts.prepend(...[h("p", { class: "headline", id_: "headline" }, event.headline), coded(event.code)].filter(Boolean));
-      verdicts.append(h("div", { class: "row" },
-        h("a", { class: "ghost", href: `/r/${event.id}`, id_: "open-result" }, "Open the report"),
+      verdicts.append(h("div", { class: "row" }, to_report(event.id),
         h("a", { class: "ghost", href: "/history" }, "Compare with another"),
         h("a", { class: "ghost", href: "/" , onclick: (e) => { e.preventDefault(); go("/"); } }, "Measure again")));
     },
     failed(error) {
+      run.over = true;
       progress.replaceChildren("It could not be measured.");
       verdicts.append(trouble(error));
     },
+    // What was measured is stored, also where a server that was begun again knows nothing of it.
+    refused(error) {
+      progress.replaceChildren("No more is told of it here.");
+      verdicts.append(trouble(error));
+      if (run.id && !run.over) verdicts.append(h("div", { class: "row" }, to_report(run.id)));
+      run.over = true;
+    },
     closed() {
+      if (!run.over) {
+        progress.replaceChildren("It is over.");
+        if (run.id) verdicts.append(h("div", { class: "row" }, to_report(run.id)));
+      }
       stop.hidden = true;
       for (const { element } of Object.values(panels)) element.classList.remove("on");
       open.hidden = true;
     },
     gone() { cancelAnimationFrame(due); },
   };
+}
+
+function to_report(id) {
+  return h("a", { class: "ghost", href: `/r/${id}`, id_: "open-result" }, "Open the report");
 }
 
 /// What the kernels tell of each connection of the latest transfer of each family.

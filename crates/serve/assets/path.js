@@ -9,10 +9,11 @@ const BACK = [["2d", "2 days"], ["14d", "14 days"], ["56d", "8 weeks"]];
 export async function path_screen(name) {
   document.title = `${name} – v6gap`;
   const since = h("select", { id: "since", onchange: draw }, BACK.map(([value, label]) => h("option", { value, selected: value === "14d" }, label)));
-  const now = h("div"), strips = h("div", { class: "stack" }), beside = h("div", { class: "stack" }), problem = h("div");
+  const command = h("code"), now = h("div"), strips = h("div", { class: "stack" }), beside = h("div", { class: "stack" }), problem = h("div");
   let seen = null, drawn = null, drawing = 0;
   async function draw() {
     const number = ++drawing;
+    command.textContent = `v6gap watch history ${name} --since ${since.value}`;
     try {
       const found = await history_of(name, since.value);
       if (number !== drawing) return;
@@ -41,7 +42,7 @@ export async function path_screen(name) {
     h("section", { class: "card" },
       h("div", { class: "row" }, h("h1", {}, name), h("span", { class: "space" }), h("label", { class: "f", for: "since" }, "How far back"), h("div", {}, since)),
       now, problem,
-      h("p", { class: "quiet" }, "The same on the command line: ", h("code", {}, `v6gap watch history ${name}`))),
+      h("p", { class: "quiet" }, "The same on the command line: ", command)),
     strips, beside));
   return follow_paths(tell);
 }

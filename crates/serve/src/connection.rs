@@ -1,5 +1,5 @@
-//! Connections and what one may cost: there are only so many, a request has to be told within a
-//! time, and who is slow or silent is let go.
+//! Connections and what one may cost: there are only so many, a request has to be told and an
+//! answer taken within a time, and who is slow or silent is let go.
 
 use crate::answer;
 use crate::guard::Peer;
@@ -17,12 +17,13 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
+use tokio_io_timeout::TimeoutStream;
 
 /// Connections at a time; further ones wait until one of them ends.
 pub(crate) const CONNECTIONS_MAX: usize = 64;
 
 /// Longest that the head of a request may take, from the last answer on, and then its body, which
-/// is at most a plan; also how long a connection may rest.
+/// is at most a plan; also how long a connection may rest, and take nothing of what it is sent.
 const PART_TIME: Duration = Duration::from_secs(10);
 
 /// How long is waited when the system gives no connection, as when it has no room for one.
@@ -61,7 +62,9 @@ async fn one(
     let service = TowerToHyperService::new(router);
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(PART_TIME).keep_alive(whole.is_none());
-    let served = builder.serve_connection(TokioIo::new(stream), service);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(PART_TIME));
+    let served = builder.serve_connection(TokioIo::new(Box::pin(stream)), service);
     // Whatever ended it, nobody is left to be told.
     match whole {
         Some(whole) => drop(tokio::time::timeout(whole, served).await),
