@@ -4,9 +4,11 @@
 
 use crate::capacity::{PATH_MTU_USUAL, ip_bytes, maximum_bps};
 use crate::cost;
+use crate::family::Family;
 use crate::ippm::percentile::rank;
 use crate::metric::Metric;
 use crate::observation::{Connections, Ends, Far, Measured, Received, Returned, Sent, Times};
+use crate::wiremodel::UDP_HEADER_BYTES;
 use crate::workload::{Capacity, Search, Workload};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -49,6 +51,7 @@ fn value(metric: Metric, workload: &Workload, ends: &Ends) -> Option<f64> {
         Metric::PacketRate => packet_rate(received(ends)?),
         Metric::Capacity => Some(capacity(workload, ends)? * ip_per_payload(workload, ends)?),
         Metric::RateAtLoss => Some(found(ends)? * ip_per_payload(workload, ends)?),
+        Metric::Loss if has_drops_of_unknown_size(workload, ends) => None,
         Metric::Loss
         | Metric::LossBack
         | Metric::FrameLoss
@@ -256,6 +259,20 @@ fn both(ends: &Ends) -> impl Iterator<Item = &Measured> {
     ends.all().map(|end| &end.measured)
 }
 
+/// Whether a host dropped what it does not count in datagrams, so that how many of those that did
+/// not come were its own is not known: a queue counts fragments, and with offload it and the
+/// receiving socket count bundles. Asked alike of both families, by the longer header.
+fn has_drops_of_unknown_size(workload: &Workload, ends: &Ends) -> bool {
+    let Workload::UdpBulk(bulk) = workload else { return false };
+    let queued = sent(ends).and_then(|sent| sent.queue_dropped);
+    let received = received(ends).and_then(|received| received.dropped);
+    let mtu = ends.client.granted.path_mtu.unwrap_or(PATH_MTU_USUAL);
+    let headers = Family::V6.header_bytes() + UDP_HEADER_BYTES;
+    let is_cut = bulk.payload_bytes.saturating_add(headers) > mtu;
+    let any = |count: Option<u64>| count.is_some_and(|count| count > 0);
+    any(queued) && (is_cut || bulk.offload) || any(received) && bulk.offload
+}
+
 /// Connections that were answered, per time.
 fn connect_rate(all: &Connections) -> Option<f64> {
     let answered = all.first_byte.as_ref()?.count;
@@ -330,6 +347,32 @@ mod tests {
         let received = Received { packets: 900, dropped: Some(50), ..Received::default() };
         let ends = ends_of(Measured::Sent(sent), Measured::Received(received));
         assert_eq!(values(&udp(), &ends)[&Metric::Loss], 0.02);
+    }
+
+    /// A queue counts fragments, and offload bundles: nobody knows how many datagrams they were.
+    #[test]
+    fn what_is_dropped_in_other_units_than_datagrams_leaves_no_loss() {
+        let lost = |queue_dropped, dropped, bulk: &UdpBulk| {
+            let sent = Sent { packets: 1000, queue_dropped, ..Sent::default() };
+            let received = Received { packets: 900, dropped, ..Received::default() };
+            let ends = ends_of(Measured::Sent(sent), Measured::Received(received));
+            values(&Workload::UdpBulk(bulk.clone()), &ends).get(&Metric::Loss).copied()
+        };
+        let Workload::UdpBulk(whole) = udp() else { unreachable!("it is of datagrams") };
+        let cut = UdpBulk { payload_bytes: 1453, ..whole.clone() };
+        let bundled = UdpBulk { offload: true, ..whole.clone() };
+        for bulk in [&whole, &cut, &bundled] {
+            assert_eq!(lost(None, Some(0), bulk), Some(0.1));
+        }
+        assert_eq!(
+            (lost(Some(30), None, &whole), lost(None, Some(30), &cut)),
+            (Some(0.07), Some(0.07))
+        );
+        for (queued, dropped, bulk) in
+            [(Some(30), None, &cut), (Some(1), None, &bundled), (None, Some(1), &bundled)]
+        {
+            assert_eq!(lost(queued, dropped, bulk), None, "{bulk:?}");
+        }
     }
 
     #[test]
