@@ -453,10 +453,11 @@ the program. A line that a crash left unfinished is not this: it is left out.",
     },
     Topic {
         name: "E505",
-        title: "a result is being measured into",
+        title: "something is being written to",
         text: "\
-Another v6gap is adding to the result. It can be shown and exported meanwhile,
-but not removed or continued.",
+Another v6gap is adding to the result, to the archive, or to the log of the
+watch: there is one watch in a folder of results at a time. What is there can
+be shown and exported meanwhile, but not removed or continued.",
     },
     Topic {
         name: "E506",
