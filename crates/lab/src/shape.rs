@@ -18,7 +18,7 @@ const FEED_DEPTH_BYTES: u64 = 61_600;
 const FEED_PER_MILLE: u64 = 999;
 /// Packets that may wait at a host, as in an interface of Linux. A sender is held back by the room
 /// of its socket, which holds over a hundred pieces of datagrams; losses are the network's.
-const HOST_QUEUE: u32 = 1000;
+pub(crate) const HOST_QUEUE: u32 = 1000;
 /// Least bytes that a packet takes on the line (IEEE 802.3).
 const PACKET_BYTES_MIN: f64 = 84.0;
 

@@ -83,7 +83,7 @@ pub fn parse_world(text: &str) -> Result<(Draft, World), Vec<PlanProblem>> {
 mod tests {
     use super::*;
     use v6gap_core::family::{Family, PerFamily};
-    use v6gap_core::world::{Bursts, Jitter, LinkModel, Reordering, Spread, World};
+    use v6gap_core::world::{Bursts, Conditions, Jitter, LinkModel, Reordering, Spread, World};
 
     const DEMO: &str = "\
 v6gap = 1
@@ -141,6 +141,22 @@ between = [\"router\", \"server\"]
         // What a link says of both is in place of what every link says of one.
         assert_eq!(with("v6.mtu = 1280\n", "mtu = 1400\n"), (1400, [1400, 1400], none));
         assert_eq!(with("v6.mtu = 1280\n", ""), (1500, [1500, 1280], six));
+    }
+
+    #[test]
+    fn a_queue_of_both_is_in_place_of_what_every_link_says_of_one() {
+        let with = |every: &str, more: &str| {
+            let text = DEMO.replace("[every]\n", &format!("[every]\n{every}"));
+            let link = parse_world(&format!("{text}{more}")).unwrap().1.links[1];
+            let back = link.back.unwrap_or(link.conditions);
+            let of = |met: Conditions| met.queue_frames.unwrap_or(link.queue_frames);
+            (of(link.conditions.v6), of(back.v4))
+        };
+        assert_eq!(with("v6.queue = 50\n", ""), (50, 100));
+        assert_eq!(with("v6.queue = 50\n", "queue = 200\n"), (200, 200));
+        assert_eq!(with("v6.queue = 50\n", "queue = 200\nv6.queue = 20\n"), (20, 200));
+        assert_eq!(with("back = { queue = 10 }\n", ""), (100, 10));
+        assert_eq!(with("back = { queue = 10 }\n", "queue = 200\n"), (200, 200));
     }
 
     #[test]

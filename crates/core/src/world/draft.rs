@@ -248,8 +248,19 @@ fn families(draft: &Draft, problems: &mut Problems) -> PerFamily<bool> {
     PerFamily { v4: has("v4"), v6: has("v6") }
 }
 
+/// Conditions under which the queue of the link counts.
+fn with_queue_of_both(met: Conditions) -> Conditions {
+    Conditions { queue_frames: None, ..met }
+}
+
 /// What is written about a link, on top of what holds otherwise.
 fn link(key: &str, written: &LinkDraft, usual: Link, problems: &mut Problems) -> Link {
+    let mut usual = usual;
+    if written.queue.is_some() {
+        // What a link says of both is in place of what every link says of one.
+        usual.conditions = usual.conditions.map(with_queue_of_both);
+        usual.back = usual.back.map(|back| back.map(with_queue_of_both));
+    }
     let mtus = PerFamily::from_fn(|family| {
         let (_, own) = of_family(written, family);
         let own = own.and_then(|own| own.mtu).or(written.mtu);

@@ -104,8 +104,9 @@ struct Parameters {
     /// Guaranteed rate (`rate`) and rate with borrowing (`ceil`), in byte/s.
     own_bytes_per_s: u64,
     most_bytes_per_s: u64,
-    /// Depth in bytes.
+    /// Depth in bytes, and with borrowing.
     burst_bytes: u32,
+    most_burst_bytes: u32,
     /// Lower ones borrow first.
     order: u32,
 }
@@ -207,7 +208,7 @@ impl Netlink {
         options.rate = rate(own);
         options.ceil = rate(most);
         options.buffer = burst_ticks(class.burst_bytes, own);
-        options.cbuffer = burst_ticks(class.burst_bytes, most);
+        options.cbuffer = burst_ticks(class.most_burst_bytes, most);
         options.quantum = mtu + HEADER_BYTES + OVERHEAD_BYTES;
         options.prio = class.order;
         let parameters = request.encode().nested_options_htb().push_parms(options);
@@ -291,6 +292,7 @@ fn bucket_class(class: u32, bucket: &Bucket) -> Parameters {
         own_bytes_per_s: bytes_per_s,
         most_bytes_per_s: bytes_per_s,
         burst_bytes: bucket.burst_bytes,
+        most_burst_bytes: bucket.burst_bytes,
         order: 0,
     }
 }
@@ -310,6 +312,7 @@ fn inner_classes(outer: &Parameters, shape: &Shape) -> Vec<Parameters> {
         ..*outer
     };
     let rest = inner(1, REST_BYTES_PER_S.min(outer.own_bytes_per_s));
+    // Of its own rate it holds a frame; of what it borrows as much as the whole bucket.
     let frame_bytes = shape.mtu + HEADER_BYTES + OVERHEAD_BYTES;
     vec![inner(0, outer.own_bytes_per_s), Parameters { burst_bytes: frame_bytes, ..rest }]
 }

@@ -22,7 +22,8 @@ until wg show "$NAME" >/dev/null 2>&1; do
     if [ $tries -gt 300 ]; then kill -9 $program; exit 1; fi
     sleep 0.01
 done
-printf '%s' "$SETTINGS" | wg setconf "$NAME" /dev/stdin && echo ready
+printf '%s' "$SETTINGS" | wg setconf "$NAME" /dev/stdin || { kill -9 $program; exit 1; }
+echo ready
 cat >/dev/null
 kill -9 $program
 "#;

@@ -7,6 +7,7 @@ use crate::clock::{
     Arriving, Due, Fate, HEADER_BYTES, LineSettings, LinkClock, dscp_of, family_of,
 };
 use crate::lateness::Recorder;
+use crate::shape::HOST_QUEUE;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use std::collections::VecDeque;
@@ -80,6 +81,23 @@ pub(super) struct Carrier {
     orders: Arc<Orders>,
 }
 
+/// Frames that may wait for a line. At a host they wait before its own interface as well, of which
+/// the line is a part: what the bucket there lets through at once must not be lost behind it.
+fn room(queue_frames: u32, forwarder: Option<usize>) -> u32 {
+    match forwarder {
+        Some(_) => queue_frames,
+        None => queue_frames.max(HOST_QUEUE),
+    }
+}
+
+/// What frames meet on a line that such a node feeds.
+fn as_fed(conditions: PerFamily<Conditions>, forwarder: Option<usize>) -> PerFamily<Conditions> {
+    conditions.map(|met| {
+        let queue_frames = met.queue_frames.map(|frames| room(frames, forwarder));
+        Conditions { queue_frames, ..met }
+    })
+}
+
 impl Carrier {
     pub fn new(
         cables: Vec<Cable>,
@@ -93,12 +111,13 @@ impl Carrier {
             let first = ports.len();
             let ways = Side::BOTH.map(|side| *link.met(side));
             for ((from, conditions), forwarder) in (first..).zip(ways).zip(forwarders) {
+                let conditions = as_fed(conditions, forwarder);
                 let stream = |number: usize| {
                     let mut random = ChaCha8Rng::seed_from_u64(seed);
                     random.set_stream(number as u64);
                     random
                 };
-                let queue_frames = link.queue_frames;
+                let queue_frames = room(link.queue_frames, forwarder);
                 let prioritised = priority != 0;
                 let line =
                     LineSettings { conditions, queue_frames, vlan_tags, priority: prioritised };
@@ -126,6 +145,7 @@ impl Carrier {
     fn obey(&mut self) {
         for (link, ways) in self.orders.take() {
             for (direction, conditions) in self.directions.iter_mut().skip(2 * link).zip(ways) {
+                let conditions = as_fed(conditions, direction.forwarder);
                 direction.clock.alter(conditions);
                 direction.delay_ns_min = shortest_delay_ns(&conditions);
             }
