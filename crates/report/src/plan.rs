@@ -4,12 +4,11 @@
 use crate::text::wrap;
 use crate::topology;
 use crate::workload;
-use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::{Design, Order, Plan, Stop, Summary};
 use v6gap_core::unit::{format_share, format_span};
-use v6gap_core::world::{Conditions, Link, LinkModel, World};
+use v6gap_core::world::{LinkModel, World};
 use v6gap_judge::analysis::words::counted;
 
 /// Columns for the names of cells; what longer ones do begins on the next line.
@@ -93,7 +92,8 @@ pub fn lab(world: &World) -> Vec<String> {
     let mut lines = vec![format!("In a lab: {}, {model}.", names(&world.path_nodes()))];
     for (number, link) in world.links.iter().enumerate() {
         let [first, second] = link.ends.map(|node| &world.nodes[node].name);
-        lines.push(format!("Link {}, {first} to {second}: {}.", number + 1, on_link(link)));
+        let words = topology::link_words(link).join("; ");
+        lines.push(format!("Link {}, {first} to {second}: {words}.", number + 1));
     }
     for (number, laid) in world.tunnels.iter().enumerate() {
         let [first, second] = laid.ends.map(|node| &world.nodes[node].name);
@@ -108,23 +108,6 @@ pub fn lab(world: &World) -> Vec<String> {
         lines.push(format!("{}.", topology::emulated_words(world, node)));
     }
     lines
-}
-
-fn on_link(link: &Link) -> String {
-    let met = match link.back {
-        None => on_way(&link.conditions),
-        Some(back) => format!("there {}; back {}", on_way(&link.conditions), on_way(&back)),
-    };
-    format!("{met}; {}", topology::mtu_words(link))
-}
-
-fn on_way(way: &PerFamily<Conditions>) -> String {
-    match way.v4 == way.v6 {
-        true => topology::conditions(&way.v4),
-        false => Family::BOTH
-            .map(|family| format!("{family} {}", topology::conditions(way.get(family))))
-            .join("; "),
-    }
 }
 
 fn design(draft: &Draft, plan: &Plan) -> Vec<String> {

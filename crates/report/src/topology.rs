@@ -264,12 +264,12 @@ pub fn emulated_words(world: &World, node: usize) -> String {
 /// What is known of a link, in a few words for each thing: conditions, MTU, queue, subnets.
 pub fn link_words(link: &Link) -> Vec<String> {
     let mut words = Vec::new();
-    let [there, back] = Side::BOTH.map(|side| ways(link.met(side)));
+    let [there, back] = Side::BOTH.map(|side| link.met(side));
     if there == back {
-        words.extend(there);
+        words.extend(ways(there, " each way"));
     } else {
-        words.extend(there.into_iter().map(|text| format!("there {text}")));
-        words.extend(back.into_iter().map(|text| format!("back {text}")));
+        words.extend(ways(there, "").into_iter().map(|text| format!("there {text}")));
+        words.extend(ways(back, "").into_iter().map(|text| format!("back {text}")));
     }
     let offloads = match link.offloads {
         Some(true) => ", offloads on",
@@ -293,23 +293,24 @@ pub fn mtu_words(link: &Link) -> String {
     }
 }
 
-/// The conditions of one direction, once where the families meet the same.
-fn ways(met: &PerFamily<Conditions>) -> Vec<String> {
+/// The conditions of one direction, or of each way, once where the families meet the same.
+fn ways(met: &PerFamily<Conditions>, each_way: &str) -> Vec<String> {
+    let of = |met| conditions(met, each_way);
     match met.v4 == met.v6 {
-        true => vec![conditions(&met.v4)],
-        false => Family::BOTH.map(|f| format!("{f} {}", conditions(met.get(f)))).to_vec(),
+        true => vec![of(&met.v4)],
+        false => Family::BOTH.map(|f| format!("{f} {}", of(met.get(f)))).to_vec(),
     }
 }
 
 /// What a link does to frames, in words.
-pub fn conditions(met: &Conditions) -> String {
+fn conditions(met: &Conditions, each_way: &str) -> String {
     let time = |ns: u64| format_span(ns as f64);
     let mut words = vec![match met.rate_bps {
         Some(rate) => format_rate(rate as f64),
         None => "no rate".to_owned(),
     }];
     if met.delay_ns > 0 {
-        words.push(format!("{} more each way", time(met.delay_ns)));
+        words.push(format!("{} more{each_way}", time(met.delay_ns)));
     }
     if let Some(jitter) = met.jitter {
         let spread = match jitter.spread {

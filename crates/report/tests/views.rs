@@ -72,7 +72,7 @@ fn processor_time_stands_by_place_with_its_answer() {
     assert_eq!(rows.len(), 5);
     assert_eq!(
         rows[1],
-        ["sender, kernel", "0.21", "0.206 to 0.214", "0.24", "0.235 to 0.245", "14 % more",]
+        ["sender, kernel", "0.21", "0.205 to 0.215", "0.24", "0.235 to 0.245", "14 % more",]
     );
     assert!(texts(figure).contains(&"+14 %") && texts(figure).contains(&"both ends, interrupts"));
     assert!(figure.foot.contains("whole machine"), "{}", figure.foot);

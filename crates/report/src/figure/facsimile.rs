@@ -169,7 +169,7 @@ fn average(panel: &mut Panel, points: &[(f64, f64)], ink: Ink) {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
     if let Some((base, slope)) = charts::straight(points) {
         let ends = [first.0, last.0].map(|x| (x, base + slope * x));
-        panel.link(ends[0], ends[1], ink, 1.0);
+        panel.link_inside(ends[0], ends[1], ink, 1.0);
     }
 }
 

@@ -54,7 +54,7 @@ fn draw(found: &Comparison, row: &Row, paint: Paint) -> Option<Figure> {
         return None;
     }
     let ends = points.iter().filter_map(|p| p.standing.effect.as_ref());
-    let ends = ends.flat_map(|e| [e.range95.low, e.range95.high, e.estimate]);
+    let ends = ends.flat_map(series::ends);
     let margins = [row.margin * 1.2, -row.margin * 1.2];
     let y = series::span(ends.chain(margins).map(hundredfold), 0.08)?;
     let ticks: Vec<(f64, String)> =

@@ -82,9 +82,7 @@ fn table(analysis: &Analysis, arms: &Stages, unit: Unit) -> Table {
     for (arm, stages) in arms {
         for s in stages {
             let cell = |value: f64| series::cell(Some(value), unit);
-            let range = s.range.map_or("–".to_owned(), |range| {
-                format!("{} to {}", cell(range.low), cell(range.high))
-            });
+            let range = s.range.map_or("–".to_owned(), |range| series::range(s.to, &range, unit));
             rows.push(vec![
                 words::capital(s.name),
                 analysis.arm_names.get(*arm).clone(),

@@ -3,7 +3,7 @@
 
 use super::drawing::{self, Align, Canvas, Ink, Stroke, WIDTH};
 use super::{Figure, Kind, Paint, Table, series};
-use crate::words;
+use crate::{number, words};
 use v6gap_core::arm::Arm;
 use v6gap_core::metric::Metric;
 use v6gap_core::unit::significant;
@@ -214,11 +214,11 @@ fn table(analysis: &Analysis, places: &[&PlaceCost]) -> Table {
         format!("difference {}", words::over(analysis)),
     ];
     let range = |typical: Option<Typical>| {
-        let range = typical.and_then(|typical| typical.range);
-        let said = |range: v6gap_judge::analysis::Range| {
-            format!("{} to {}", figure(range.low), figure(range.high))
+        let Some((value, range)) = typical.and_then(|t| Some((t.value, t.range?))) else {
+            return "–".to_owned();
         };
-        range.map_or("–".to_owned(), said)
+        let [_, low, high] = number::ranged(value, range.low, range.high);
+        format!("{low} to {high}")
     };
     let row = |place: &&PlaceCost| {
         let [a, b] = Arm::BOTH.map(|arm| of(analysis, place, arm));

@@ -1,11 +1,12 @@
 //! What several figures share: spans of axes, shown numbers, which questions belong together.
 
-use crate::number::Unit;
+use crate::number::{self, Unit};
 use crate::words;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::unit::{format_bytes, significant};
 use v6gap_core::workload::Transport;
-use v6gap_judge::analysis::{Analysis, Question, Verdict};
+use v6gap_judge::analysis::words::is_open;
+use v6gap_judge::analysis::{Analysis, Effect, Question, Range, Verdict};
 
 /// Questions of one metric over one transport, by size.
 pub(super) struct Group<'a> {
@@ -59,7 +60,7 @@ pub(super) fn span(values: impl Iterator<Item = f64>, widen: f64) -> Option<(f64
         return None;
     }
     let room = (high - low) * widen;
-    let room = if room > 0.0 { room } else { high.abs().max(1e-9) * 0.05 };
+    let room = if room > 0.0 || widen == 0.0 { room } else { high.abs().max(1e-9) * 0.05 };
     Some((low - room, high + room))
 }
 
@@ -98,6 +99,23 @@ pub(super) fn pair_effect(metric: Metric, a: f64, b: f64) -> f64 {
 /// A value in the unit of a figure, for its table.
 pub(super) fn cell(value: Option<f64>, unit: Unit) -> String {
     value.map_or_else(|| "–".to_owned(), |v| significant(v / unit.size, 3))
+}
+
+/// What an axis has to hold of an effect: the ends of its range, and the estimate alone where the
+/// range is open, which would leave nothing else to be seen.
+pub(super) fn ends(effect: &Effect) -> [f64; 3] {
+    let Range { low, high } = effect.range95;
+    match is_open(&effect.range95) {
+        true => [effect.estimate; 3],
+        false => [low, high, effect.estimate],
+    }
+}
+
+/// The ends of a range in a unit, rounded outwards.
+pub(super) fn range(estimate: f64, range: &Range, unit: Unit) -> String {
+    let [estimate, low, high] = [estimate, range.low, range.high].map(|v| v / unit.size);
+    let [_, low, high] = number::ranged(estimate, low, high);
+    format!("{low} to {high}")
 }
 
 /// "3 worse, 2 same": what a series of verdicts says.

@@ -71,8 +71,7 @@ pub(super) fn effect_span<'a>(
     questions: impl Iterator<Item = &'a Question>,
 ) -> Option<(f64, f64)> {
     let effects = questions.flat_map(|q| {
-        let e = q.effect.as_ref();
-        let ends = e.map(|e| [e.range95.low, e.range95.high, e.estimate]);
+        let ends = q.effect.as_ref().map(series::ends);
         let predicted = q.prediction.as_ref().map(|p| p.effect);
         let old = published(analysis, q, Said::Effect).flat_map(|(_, low, high)| [low, high]);
         let old: Vec<f64> = old.collect();

@@ -87,7 +87,8 @@ fn draw(found: &Comparison, metric: Metric, paint: Paint) -> Option<Figure> {
         y += 8.0;
     }
     let id = format!("systems-{metric}");
-    let runs = found.runs.iter().map(|run| run.letter.to_string()).collect::<Vec<_>>().join(", ");
+    let runs = found.runs.iter().take(RUNS_MOST).map(|run| run.letter.to_string());
+    let runs = runs.collect::<Vec<_>>().join(", ");
     let title = format!("{} of {runs}, over both families", words::capital(metric.noun()));
     let said = all.iter().map(|bar| {
         let value = series::cell(Some(bar.value), unit);
@@ -97,7 +98,12 @@ fn draw(found: &Comparison, metric: Metric, paint: Paint) -> Option<Figure> {
     let drawn = drawing::draw(&id, &title, &desc, y, paint, vec![canvas]);
     let left_out = match own.len().saturating_sub(QUESTIONS_MOST) {
         0 => String::new(),
+        1 => " One more is in the tables.".to_owned(),
         n => format!(" {n} more are in the tables."),
+    };
+    let others = match found.runs.get(RUNS_MOST..) {
+        Some([run, ..]) => format!(" Runs from {} on are in the tables.", run.letter),
+        _ => String::new(),
     };
     Some(Figure {
         kind: Kind::Systems,
@@ -107,7 +113,7 @@ fn draw(found: &Comparison, metric: Metric, paint: Paint) -> Option<Figure> {
         table: table(found, &all, unit),
         foot: format!(
             "Medians from 0 on, all on one scale. The thin bars are where each lies against A \
-             with 95 %.{left_out}"
+             with 95 %.{left_out}{others}"
         ),
         id,
         title,
@@ -157,7 +163,7 @@ fn table(found: &Comparison, bars: &[&Bar], unit: Unit) -> Table {
     ];
     let cell = |value: f64| series::cell(Some(value), unit);
     let row = |bar: &&Bar| {
-        let range = bar.range.map(|range| format!("{} to {}", cell(range.low), cell(range.high)));
+        let range = bar.range.map(|range| series::range(bar.value, &range, unit));
         vec![
             bar.question.clone(),
             bar.run.clone(),

@@ -114,7 +114,8 @@ fn effects(q: &Question, pairs: &[&Pair], x: (f64, f64), ticks: &[(f64, String)]
     let of = |p: &&Pair| hundredfold(series::pair_effect(q.metric, p.values.a, p.values.b));
     let margins = q.metric.scale().within(q.margin).map(hundredfold);
     let ends = [effect.range95.low, effect.range95.high].map(hundredfold);
-    let all = pairs.iter().map(of).chain(ends).chain(margins);
+    let shown = series::ends(effect).map(hundredfold);
+    let all = pairs.iter().map(of).chain(shown).chain(margins);
     let frame = Frame {
         top: UPPER,
         height: LOWER,

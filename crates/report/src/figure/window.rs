@@ -199,6 +199,7 @@ fn draw(analysis: &Analysis, grid: &Grid<'_>, number: usize, paint: Paint) -> Op
     let drawn = drawing::draw(&id, &title, &desc, height, paint, vec![canvas]);
     let left_out = match grid.sizes.len() - columns {
         0 => String::new(),
+        1 => " The last size is in the table only.".to_owned(),
         n => format!(" The last {n} sizes are in the table only."),
     };
     Some(Figure {

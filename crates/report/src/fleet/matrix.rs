@@ -116,20 +116,21 @@ fn narrow(of: &Matrix) -> String {
         format!("{:names$} {all}\n", "")
     };
     // The tens where they begin, and the ones below.
-    let tens = |n: usize| if n.is_multiple_of(10) { (n / 10).to_string() } else { " ".to_owned() };
+    let tens =
+        |n: usize| if n.is_multiple_of(10) { (n / 10 % 10).to_string() } else { " ".to_owned() };
     let mut out = digits(&tens) + &digits(&|n| (n % 10).to_string());
     for from in 0..count {
         let sign = |to: usize| match of.cell(from, to) {
             _ if from == to => "·",
             Some(cell) if cell.stale => STALE,
-            Some(cell) => words::glyph(cell.verdict),
+            Some(cell) => Told::path(of, cell).map_or(words::glyph(cell.verdict), Told::glyph),
             None => " ",
         };
         let signs: String = (0..count).map(sign).collect();
         out.push_str(format!("{:>names$} {signs}", head(from)).trim_end());
         out.push('\n');
     }
-    out + "▼ worse, ▲ better, = same, ? can't tell, – no verdict, ~ stale\n"
+    out + "▼ worse, ▲ better, = same, ≈ within margin, ? can't tell, – no verdict, ~ stale\n"
 }
 
 /// A line for each two sites, the worst first.

@@ -114,7 +114,8 @@ pub(super) fn strip(q: Shown<'_>, axis: Axis) -> Markup {
          <path d=\"M150 0v{HEIGHT}\" stroke=\"var(--ink3)\"/>",
         right - left
     ));
-    if let Some(predicted) = q.predicted.filter(|p| p.is_finite()) {
+    // Beyond the axis it has no place: an axis that held it would show nothing else.
+    if let Some(predicted) = q.predicted.filter(|p| of(*p).abs() <= axis.most) {
         d.push_str(&format!(
             "<path d=\"M{:.1} 4v22\" stroke=\"var(--ink3)\" stroke-width=\"2\" \
              stroke-dasharray=\"2 2.4\" fill=\"none\"/>",

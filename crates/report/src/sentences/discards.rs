@@ -4,6 +4,7 @@
 use crate::{number, words};
 use v6gap_core::arm::Arm;
 use v6gap_judge::analysis::discards::{Discards, Tipping};
+use v6gap_judge::analysis::words::counted;
 use v6gap_judge::analysis::{Analysis, Counted, Range, Verdict};
 
 /// Answers of which the text says what would change them.
@@ -74,7 +75,8 @@ pub(crate) fn few_tipping(analysis: &Analysis) -> Vec<String> {
     let more = all.len().saturating_sub(TIPPING_MAX);
     all.truncate(TIPPING_MAX);
     if more > 0 {
-        all.push(format!("What would change {more} more answers stands in the report."));
+        let answers = counted(more, "more answer");
+        all.push(format!("What would change {answers} stands in the report."));
     }
     all
 }

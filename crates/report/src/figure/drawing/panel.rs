@@ -112,6 +112,25 @@ impl Panel {
         }
     }
 
+    /// A straight line between two points of the data, as far as it lies in the panel.
+    pub(in crate::figure) fn link_inside(
+        &mut self,
+        from: (f64, f64),
+        to: (f64, f64),
+        ink: Ink,
+        width: f64,
+    ) {
+        let (bottom, top) = self.y;
+        let inside = |end: (f64, f64), other: (f64, f64)| {
+            let y = end.1.clamp(bottom, top);
+            let share = if y == end.1 { 0.0 } else { (y - end.1) / (other.1 - end.1) };
+            (end.0 + share * (other.0 - end.0), y)
+        };
+        if from.1.min(to.1) < top && from.1.max(to.1) > bottom {
+            self.link(inside(from, to), inside(to, from), ink, width);
+        }
+    }
+
     /// A line across the panel.
     pub(in crate::figure) fn level(&mut self, y: f64, ink: Ink, stroke: Stroke) {
         if let Some((_, y)) = self.at((self.x.0, y)) {
