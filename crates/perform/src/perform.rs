@@ -10,7 +10,7 @@ use crate::place::Place;
 use crate::rounds::rounds;
 use crate::session::Session;
 use crate::stranger::Found;
-use crate::target::Target;
+use crate::target::{Elsewhere, Target};
 use crate::trouble::Trouble;
 use crate::turn::Turn;
 use crate::witness::{Captured, Measuring, Prepared, Witnesses, devices};
@@ -274,11 +274,21 @@ fn conduct(
     drive: impl FnOnce(Machine<'_, RunError>, &mut Stored<'_>) -> Result<Ending, Trouble>,
 ) -> Result<Done, Trouble> {
     let Opened { header, journal, lines } = opened;
-    let witnesses = match prepared {
-        Some(prepared) => prepared.start(&header.id, store)?,
-        None => Witnesses::default(),
+    let started = match prepared {
+        Some(prepared) => prepared.start(&header.id, store),
+        None => Ok(Witnesses::default()),
     };
-    let witnesses = witnesses.with(devices);
+    let witnesses = match started {
+        Ok(witnesses) => witnesses.with(devices),
+        Err(refused) => {
+            drop(journal);
+            if let [_] = &lines[..] {
+                // Nothing was measured into it, and the refusal is what is to be told.
+                let _ = store.remove(&header.id);
+            }
+            return Err(refused);
+        }
+    };
     watch.told(&News::Begins(&header));
     let mut hooks = Stored { journal, ends, turn, watch, witnesses };
     let machine = Machine::resumed(&header, &lines, Box::new(Interim::of(&header)));
@@ -394,8 +404,14 @@ fn continued(id: &RunId, stop: Stop, session: &Session, store: &Store) -> Result
     let (journal, lines) = store.resume(id)?;
     let mut header = header(&lines, id)?.clone();
     header.plan = header.plan.ending(stop);
+    let server = session.server();
+    if header.plan.world.is_none() && server.name != header.hosts.server.name {
+        // One address may be that of two hosts: behind another port, or on another link.
+        let (id, before, now) = (id.clone(), header.hosts.server.name, server.name);
+        return Err(Elsewhere::Another { id, before, now }.into());
+    }
     // What is told of this session; what is stored says of whom the run was begun.
-    header.hosts.server = session.server();
+    header.hosts.server = server;
     Ok(Opened { header, journal, lines })
 }
 

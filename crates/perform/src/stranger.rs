@@ -191,7 +191,9 @@ fn found(wanted: &Wanted, site: Site, budget: Budget) -> Result<Found, Trouble> 
 /// one below it.
 fn is_under(host: &str, typed: &str) -> bool {
     let (host, typed) = (host.to_ascii_lowercase(), typed.to_ascii_lowercase());
-    let typed = typed.strip_prefix("www.").unwrap_or(&typed);
+    // A name behind it that has no dot is everybody's.
+    let bare = typed.strip_prefix("www.").filter(|bare| bare.contains('.'));
+    let typed = bare.unwrap_or(&typed);
     host.strip_suffix(typed).is_some_and(|front| front.is_empty() || front.ends_with('.'))
 }
 
@@ -457,5 +459,6 @@ mod tests {
         for host in ["example.net", "notexample.org", "org", "example.org.cdn.example"] {
             assert!(!is_under(host, "example.org"), "{host}");
         }
+        assert!(!is_under("example.com", "www.com") && is_under("a.www.com", "www.com"));
     }
 }

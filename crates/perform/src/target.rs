@@ -119,6 +119,16 @@ pub enum Elsewhere {
         /// Address of the target then.
         before: Option<IpAddr>,
     },
+    /// At its address is another host.
+    #[error("{now} answers, and {id} was measured with {before}")]
+    Another {
+        /// The run.
+        id: RunId,
+        /// Name of the server then.
+        before: String,
+        /// Name of the server now.
+        now: String,
+    },
     /// It was measured from another address of this host than the one asked for.
     #[error("{0} was measured from elsewhere")]
     Here(RunId),
@@ -317,11 +327,15 @@ pub(crate) fn look_up(name: &str, port: u16, known: bool) -> Result<Vec<SocketAd
     }
 }
 
-/// Takes `:port` off a name, an IPv4 address or an IPv6 address in brackets.
+/// Takes `:port` off a name, an IPv4 address or an IPv6 address in brackets. What is no port stays,
+/// so that it is no address.
 fn split_port(host: &str, port: u16) -> (&str, u16) {
     if let Some((name, rest)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        let given = rest.strip_prefix(':').and_then(|text| text.parse().ok());
-        return (name, given.unwrap_or(port));
+        return match rest.strip_prefix(':').map(str::parse) {
+            None if rest.is_empty() => (name, port),
+            Some(Ok(given)) => (name, given),
+            _ => (host, port),
+        };
     }
     match host.split_once(':') {
         Some((name, text)) if !text.contains(':') => match text.parse() {
@@ -407,6 +421,9 @@ mod tests {
         let target = resolve("192.0.2.7", 4466, None, Some("2001:db8::7")).unwrap();
         assert_eq!(target.addresses.v4, Some("192.0.2.7:4466".parse().unwrap()));
         assert_eq!(target.addresses.v6, Some("[2001:db8::7]:4466".parse().unwrap()));
+        for wrong in ["[2001:db8::7]:70000", "[2001:db8::7]:50O0", "[2001:db8::7]99"] {
+            unusable(resolve(wrong, 4466, None, None));
+        }
         let target = resolve("[2001:db8::7]:99", 4466, None, None).unwrap();
         assert_eq!(target.addresses.v6, Some("[2001:db8::7]:99".parse().unwrap()));
         assert_eq!(target.addresses.v4, None);

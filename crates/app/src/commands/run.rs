@@ -69,12 +69,12 @@ fn measured(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     if let Some(tool) = args.against {
         return against::execute(args, tool, &options, context);
     }
-    let plan = plan(&args.design, None)?;
+    let only = args.only();
+    let plan = only_of(plan(&args.design, None)?, only);
     if args.result.dry_run {
         return expect::dry_run(&plan, Some(args.host()), true, args.result.json, context);
     }
     let target = args.connect.target(args.host())?;
-    let only = args.only();
     if let Some(only) = only
         && let Some(bound) = target.local.get(only.other())
     {
@@ -82,7 +82,6 @@ fn measured(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
         return Err(Failure::usage(what));
     }
     let notes = only.map(alone::note).into_iter().collect();
-    let plan = only_of(plan, only);
     between_hosts(plan, true, target, &options, notes, None, context)
 }
 
@@ -164,6 +163,15 @@ fn go_on(
         return Err(failure);
     }
     let plan = continuation(header, &lines, args)?;
+    if plan.world.is_some()
+        && let Some(chosen) = args.lab.choose()?
+        && plan.world.as_ref() != Some(&chosen.world)
+    {
+        let what =
+            format!("--lab cannot change {id}: it goes on in the lab that it was measured in");
+        let again = format!("v6gap run --continue {id}");
+        return Err(Failure::usage(what).run(again, "goes on with it"));
+    }
     if options.result.dry_run {
         return expect::dry_run(&plan, Some(&header.target), false, options.result.json, context);
     }

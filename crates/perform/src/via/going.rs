@@ -267,9 +267,6 @@ impl<'a> Going<'a> {
         words.extend(told.iter().copied().chain(["--key-of-input"]).map(str::to_owned));
         words.extend(self.asked.typed.iter().map(|word| format!("--typed={word}")));
         (self.told)(&Tidings::Begins);
-        let now_ns = clock::now_ns();
-        let time_ns = self.asked.time_ns.saturating_mul(2).saturating_add(PATIENCE_NS);
-        self.stop_at_ns = now_ns.saturating_add(time_ns);
         self.start(Side::From, words)
     }
 
@@ -364,7 +361,13 @@ impl<'a> Going<'a> {
             (Side::From, event) => {
                 (self.told)(&Tidings::Line(line));
                 match event {
-                    Event::Begins(run) => self.machine.came(Came::Named(run)),
+                    Event::Begins(run) => {
+                        // Until then it may have waited for its turn.
+                        let time_ns = self.asked.time_ns.saturating_mul(2);
+                        let most_ns = time_ns.saturating_add(PATIENCE_NS);
+                        self.stop_at_ns = clock::now_ns().saturating_add(most_ns);
+                        self.machine.came(Came::Named(run));
+                    }
                     Event::State(text) => (self.told)(&Tidings::State(&text)),
                     Event::Pairs(pairs, seconds) => (self.told)(&Tidings::Pairs(pairs, seconds)),
                     Event::Serves | Event::Fails(_) | Event::Other => {}
