@@ -88,10 +88,16 @@ fn compare_order(seed: u64, number: u32, cell: usize, place: u32) -> TurnOrder {
 fn null_blocks(plan: &Plan, number: u32, count: impl Fn(usize) -> u32) -> Vec<Block> {
     let arms = plan.design.arms;
     let mut blocks = Vec::new();
+    // Single blocks of two families begin with different halves, and so do those of one family
+    // after each other: an effect of going first must not look like one of the halves.
+    let sentinels = number.checked_div(plan.design.sentinel_every).unwrap_or(0);
     for &cell in &plan.design.null_cells {
-        for family in Family::BOTH.into_iter().filter(|f| arms.a == *f || arms.b == *f) {
+        let families = Family::BOTH.into_iter().filter(|f| arms.a == *f || arms.b == *f);
+        for (family, other) in families.zip([0, 1]) {
             for i in 0..count(cell) {
-                let order = if i % 2 == 0 { TurnOrder::Ab } else { TurnOrder::Ba };
+                let turned = sentinels.wrapping_add(other).wrapping_add(i);
+                let is_even = turned.is_multiple_of(2);
+                let order = if is_even { TurnOrder::Ab } else { TurnOrder::Ba };
                 let kind = BlockKind::Null(family);
                 blocks.push(Block { round: number, cell, kind, order, seed: 0 });
             }

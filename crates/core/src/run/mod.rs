@@ -89,19 +89,35 @@ struct Clock {
     /// When it was asked last what is to be done.
     now_ns: u64,
     round_began_ns: u64,
-    /// What the last two rounds took.
-    rounds_ns: [u64; 2],
+    /// What the last two rounds took, and what their blocks were planned to take.
+    rounds_ns: [(u64, f64); 2],
 }
 
 impl Clock {
-    /// What the next round will take: cells that rest make later rounds shorter.
-    fn next_round_ns(&self) -> u64 {
-        self.rounds_ns.into_iter().fold(0, u64::max)
+    /// What a round will take whose blocks are planned to take so long: cells that rest make
+    /// rounds shorter, and null blocks longer. By what is planned of the difference, or by the
+    /// difference as a factor, whichever is the smaller change: rounds of short blocks take a
+    /// multiple of their plan, which says nothing of long ones, and on a fast path all take a part.
+    fn round_ns(&self, planned_ns: f64) -> u64 {
+        let moved = |&(took_ns, planned_then_ns): &(u64, f64)| {
+            if took_ns == 0 || planned_then_ns <= 0.0 {
+                return took_ns;
+            }
+            let took_ns = took_ns as f64;
+            let (by_time, by_factor) =
+                (took_ns + planned_ns - planned_then_ns, took_ns * planned_ns / planned_then_ns);
+            let moved_ns = match planned_ns >= planned_then_ns {
+                true => by_time.min(by_factor),
+                false => by_time.max(by_factor),
+            };
+            moved_ns as u64
+        };
+        self.rounds_ns.iter().map(moved).fold(0, u64::max)
     }
 
     /// What a round takes in which nothing is tried again, if one was measured.
     fn smooth_round_ns(&self) -> Option<u64> {
-        self.rounds_ns.into_iter().filter(|ns| *ns > 0).min()
+        self.rounds_ns.iter().map(|(took_ns, _)| *took_ns).filter(|ns| *ns > 0).min()
     }
 }
 
@@ -181,7 +197,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
         let found = self.judge.gates(self.plan, attempt.cell, PerArm { a: &a, b: &b });
         (a.findings, b.findings) = (found.a, found.b);
         let valid = a.findings.iter().chain(&b.findings).all(|finding| !finding.fatal);
-        let again = !self.is_short(a.duration_ns.saturating_add(b.duration_ns));
+        let again = !self.is_short(took_ns(&a, &b));
         self.tried(&a, &b, valid, again);
         let drawn = Some(attempt.drawn(self.labs.present));
         let end = Line::Block(BlockRecord { block: a.block, valid, drawn });
@@ -206,6 +222,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
             self.due.push_back(Action::Store(vec![Line::Failed(failed)]));
         }
         self.position.attempt += 1;
+        self.position.failed();
         // Where datagrams came through before, a silence is one of some time.
         let fate = if fate == Fate::UdpOver && self.udp_came { Fate::Again } else { fate };
         self.failed = Some((error, fate));
@@ -235,11 +252,13 @@ impl<'p, E: Trouble> Machine<'p, E> {
             }
             Line::Failed(failed) => {
                 self.labs.seen(Some(&failed.drawn));
-                self.reached(&failed.mark());
+                if self.reached(&failed.mark()) {
+                    self.position.failed();
+                }
                 self.judge.failed(failed);
             }
             // Whoever goes on with the run may try as often again.
-            Line::End(_) => self.position.session_attempt = self.position.attempt,
+            Line::End(_) => self.position.next_session(),
             Line::Run(_) => {}
         }
         self.open.clear();
@@ -262,6 +281,9 @@ impl<'p, E: Trouble> Machine<'p, E> {
                 self.give_up(attempt.block.cell);
             } else if stop {
                 self.end(Ending::Stopped);
+            } else if self.position.is_spent() {
+                // It broke off behind the last attempt that there was to be.
+                self.position.next_block();
             } else if attempt.attempt == 0 && self.plan.design.stop.is_overdue(elapsed_ns) {
                 self.end(Ending::Failed { error: OVERDUE.to_owned() });
             } else if self.announced != Some(attempt.number) {
@@ -341,14 +363,34 @@ impl<'p, E: Trouble> Machine<'p, E> {
     fn is_short(&self, took_ns: u64) -> bool {
         let Stop::Adaptive { time_ns_max, pairs_min } = self.plan.design.stop else { return false };
         let blocks = |cell: usize| self.allotted.as_ref().map_or(1, |blocks| blocks[cell]);
-        let block_ns = |cell: usize| 2.0 * self.plan.cells[cell].workload.cost(Path::USUAL).time_ns;
         let cells = (0..self.plan.cells.len()).filter(|cell| !self.left_out.contains(cell));
-        let planned_ns = || cells.map(|cell| f64::from(blocks(cell)) * block_ns(cell)).sum::<f64>();
-        let round_ns = self.clock.smooth_round_ns().unwrap_or_else(|| planned_ns() as u64);
+        let planned = cells.map(|cell| f64::from(blocks(cell)) * self.block_ns(cell));
+        let round_ns = self.clock.smooth_round_ns().unwrap_or_else(|| planned.sum::<f64>() as u64);
         let left = u64::from(pairs_min.saturating_sub(self.rounds));
-        let Clock { began_ns, now_ns, .. } = self.clock;
-        let elapsed_ns = now_ns.saturating_sub(began_ns.unwrap_or(now_ns)).saturating_add(took_ns);
-        elapsed_ns.saturating_add(left.saturating_mul(round_ns)) > time_ns_max
+        let Clock { began_ns, now_ns, round_began_ns, .. } = self.clock;
+        let since = |ns: u64| ns.saturating_sub(began_ns.unwrap_or(ns));
+        let elapsed_ns = since(now_ns).saturating_add(took_ns);
+        let rounds = |count: u64| count.saturating_mul(round_ns);
+        let end_ns = match self.position.round {
+            0 => elapsed_ns.saturating_add(rounds(left)),
+            // What is done of the present round need not be done again.
+            _ => {
+                let smooth_ns = since(round_began_ns).saturating_add(rounds(left));
+                smooth_ns.max(elapsed_ns.saturating_add(rounds(left.saturating_sub(1))))
+            }
+        };
+        end_ns > time_ns_max
+    }
+
+    /// What a block of a cell is planned to take, in ns.
+    fn block_ns(&self, cell: usize) -> f64 {
+        2.0 * self.plan.cells[cell].workload.cost(Path::USUAL).time_ns
+    }
+
+    /// What the blocks of the present round are planned to take, in ns.
+    fn planned_ns(&self) -> f64 {
+        let blocks = self.position.blocks.iter().map(|block| block.cell);
+        blocks.filter(|cell| !self.left_out.contains(cell)).map(|cell| self.block_ns(cell)).sum()
     }
 
     /// Takes note of an attempt that has records. Its block is done if it is valid, was tried as
@@ -369,9 +411,8 @@ impl<'p, E: Trouble> Machine<'p, E> {
     /// Moves behind an attempt; false if it is none of this schedule.
     fn reached(&mut self, mark: &Mark<'_>) -> bool {
         if mark.round > self.position.round {
-            if self.position.round > 0 {
-                self.rounds += 1;
-            }
+            // One of which no cell was measured is one all the same.
+            self.rounds = mark.round - 1;
             self.enter(mark.round);
         }
         self.position.follow(self.plan, mark)
@@ -405,8 +446,8 @@ impl<'p, E: Trouble> Machine<'p, E> {
     fn round_over(&mut self, now_ns: u64, elapsed_ns: u64) {
         let round_ns = now_ns.saturating_sub(self.clock.round_began_ns);
         if self.position.round > 0 {
-            self.rounds += 1;
-            self.clock.rounds_ns = [self.clock.rounds_ns[1], round_ns];
+            self.rounds = self.rounds.saturating_add(1);
+            self.clock.rounds_ns = [self.clock.rounds_ns[1], (round_ns, self.planned_ns())];
             let (rounds, so_far) = (self.rounds, self.judge.so_far());
             self.due.push_back(Action::Tell(Event::Round { rounds, elapsed_ns, so_far }));
         }
@@ -419,7 +460,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
             self.due.push_back(Action::Store(vec![Line::Allotted(allotted)]));
         }
         self.enter(self.position.round.saturating_add(1));
-        if self.judge.complete(self.rounds, elapsed_ns, self.clock.next_round_ns()) {
+        if self.judge.complete(self.rounds, elapsed_ns, self.clock.round_ns(self.planned_ns())) {
             self.end(Ending::Complete);
         }
     }
@@ -429,18 +470,19 @@ impl<'p, E: Trouble> Machine<'p, E> {
     fn is_given_up(&self, stop: bool) -> bool {
         match &self.failed {
             None | Some((_, Fate::RunOver)) => false,
-            Some((_, Fate::Again)) => {
-                let Position { attempt, session_attempt, .. } = self.position;
-                !stop && attempt.saturating_sub(session_attempt) > ATTEMPTS_AGAIN
-            }
+            Some((_, Fate::Again)) => !stop && self.position.is_tried_enough(),
             Some((_, Fate::CellOver | Fate::UdpOver)) => true,
         }
     }
 
     /// What failed at every attempt, or would, is left out from now on; the rest of the run goes
-    /// on. If there is no rest, the run has failed, and may be tried again with these cells.
+    /// on. If there is no rest, the run has failed, and may be tried again with these cells. Of a
+    /// block that could be measured and was spoiled no more is to be had, and the next one follows.
     fn give_up(&mut self, present: usize) {
         let Some((error, fate)) = self.failed.take() else { return };
+        if fate == Fate::Again && self.position.is_spent() {
+            return self.position.next_block();
+        }
         let cells = match fate {
             Fate::UdpOver => self.over_udp(present),
             Fate::Again | Fate::CellOver | Fate::RunOver => vec![present],
@@ -489,6 +531,12 @@ impl Labs {
     fn seen(&mut self, drawn: Option<&Drawn>) {
         self.last = self.last.max(drawn.and_then(|drawn| drawn.lab).unwrap_or(0));
     }
+}
+
+/// How long a block took, whose trials may have been made in turns.
+fn took_ns(a: &TrialRecord, b: &TrialRecord) -> u64 {
+    let end_ns = |trial: &TrialRecord| trial.started_ns.saturating_add(trial.duration_ns);
+    end_ns(a).max(end_ns(b)).saturating_sub(a.started_ns.min(b.started_ns))
 }
 
 fn failed_attempt(attempt: &Attempt<'_>, lab: Option<u32>, error: &impl Trouble) -> FailedAttempt {

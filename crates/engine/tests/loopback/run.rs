@@ -206,8 +206,11 @@ fn assert_measured(plan: &Plan, memory: &Memory<'_>) {
         assert!(compared.iter().all(|&trials| trials >= 2), "{} {compared:?}", cell.id);
         assert_eq!(compared[0] + compared[1], 2 * memory.rounds as usize, "{}", cell.id);
         let nulls = if plan.design.null_cells.contains(&index) { 2 } else { 0 };
-        for family in Family::BOTH {
-            assert_eq!(of(BlockKind::Null(family), TurnOrder::Ab), nulls, "{}", cell.id);
+        // Single blocks of the two families begin with different halves.
+        for (family, order) in Family::BOTH.into_iter().zip([TurnOrder::Ab, TurnOrder::Ba]) {
+            let [own, other] = [order, order.reversed()];
+            let of_family = |order| of(BlockKind::Null(family), order);
+            assert_eq!((of_family(own), of_family(other)), (nulls, 0), "{}", cell.id);
         }
     }
     for trial in &trials {
