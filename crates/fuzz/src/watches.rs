@@ -111,7 +111,9 @@ fn follow(entries: &[Logged]) {
         metrics.take(entry);
         match entry {
             Logged::Ended(ended) => drop(path.take(ended)),
-            Logged::Watching(watching) => watching.paths.iter().for_each(|of| path.listed(of)),
+            Logged::Watching(watching) => watching.paths.iter().for_each(|of| {
+                path.listed(of);
+            }),
             _ => {}
         }
     }

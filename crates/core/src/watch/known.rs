@@ -179,7 +179,8 @@ impl Known {
                 if is.host != was.host {
                     past.begin_anew();
                 } else if !is.continues(&was) {
-                    past.run = None;
+                    // What is asked for now may take less than any visit before did.
+                    (past.run, past.bytes_most) = (None, 0);
                 }
             }
         }

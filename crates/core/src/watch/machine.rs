@@ -177,6 +177,11 @@ impl Machine {
                 self.turn = Turn::Waiting(visit, until);
                 Action::Wait(until)
             }
+            // The host slept meanwhile: what was to be made then is not made now under that time.
+            Turn::Waiting(visit, until) if now.unix_ns.saturating_sub(until) > TAKEN_NS => {
+                self.over(&visit, now, Outcome::Taken, None);
+                self.start_next(now)
+            }
             Turn::Waiting(visit, _) => self.start_late(visit, now),
             Turn::Free if stop => Action::End,
             Turn::Free => {

@@ -82,9 +82,11 @@ impl Watched {
     }
 
     /// It is watched with these margins from now on. What has another one begins anew, and all of
-    /// it does where the name is that of another host.
-    pub fn listed(&mut self, listed: &Listed) {
-        if self.host.replace(listed.host.clone()).is_some_and(|host| host != listed.host) {
+    /// it does where the name is that of another host, which is what it returns.
+    pub fn listed(&mut self, listed: &Listed) -> bool {
+        let before = self.host.replace(listed.host.clone());
+        let is_another = before.is_some_and(|host| host != listed.host);
+        if is_another {
             let kept = self
                 .kept
                 .take()
@@ -96,6 +98,7 @@ impl Watched {
             asked.margin = margin(&self.margins, asked.metric);
         }
         self.ask();
+        is_another
     }
 
     /// Takes the next visit of its log, and says what it showed. An outage is told when it begins

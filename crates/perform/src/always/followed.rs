@@ -29,7 +29,9 @@ impl Followed {
         match entry {
             Logged::Watching(watching) => {
                 for listed in &watching.paths {
-                    self.path(&listed.name).listed(listed);
+                    if self.path(&listed.name).listed(listed) {
+                        self.last.retain(|(of, ..), _| *of != listed.name);
+                    }
                 }
                 Vec::new()
             }

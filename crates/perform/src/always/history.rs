@@ -123,8 +123,23 @@ impl<'a> Reading<'a> {
             return;
         }
         self.found.take(entry, self.wanted);
-        let events = follow(&mut self.path, entry, self.wanted);
-        events.iter().for_each(|event| self.found.outage(event));
+        match entry {
+            Logged::Watching(watching) => {
+                let own = watching.paths.iter().find(|listed| listed.name == self.wanted.path);
+                if own.is_some_and(|listed| self.path.listed(listed)) {
+                    self.found.begin_anew();
+                }
+            }
+            Logged::Ended(ended) if ended.path == self.wanted.path => {
+                let events = self.path.take(ended);
+                events.iter().for_each(|event| self.found.outage(event));
+            }
+            Logged::Began(_)
+            | Logged::Measures(_)
+            | Logged::Ended(_)
+            | Logged::Missed(_)
+            | Logged::Notified(_) => {}
+        }
     }
 
     /// What was taken.
@@ -142,23 +157,6 @@ impl<'a> Reading<'a> {
             answer: of.answer,
         });
         History { visits, days: days.collect(), spells, silences, paths }
-    }
-}
-
-/// Takes what the log tells of the path that is wanted, and says what it shows.
-fn follow(path: &mut Watched, entry: &Logged, wanted: &Wanted) -> Vec<Event> {
-    match entry {
-        Logged::Watching(watching) => {
-            let own = watching.paths.iter().find(|listed| listed.name == wanted.path);
-            own.into_iter().for_each(|listed| path.listed(listed));
-            Vec::new()
-        }
-        Logged::Ended(ended) if ended.path == wanted.path => path.take(ended),
-        Logged::Began(_)
-        | Logged::Measures(_)
-        | Logged::Ended(_)
-        | Logged::Missed(_)
-        | Logged::Notified(_) => Vec::new(),
     }
 }
 
@@ -192,6 +190,13 @@ impl Found {
         for seen in ended.seen.iter().filter(|seen| wanted.is_asked(&seen.cell, seen.metric)) {
             self.add(ended, seen);
         }
+    }
+
+    /// The name is that of another host from now on, of which nothing is found yet.
+    fn begin_anew(&mut self) {
+        self.visits.clear();
+        self.days.clear();
+        self.silences.clear();
     }
 
     /// Notes an outage that begins or is over.
@@ -241,8 +246,8 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use v6gap_core::watch::DAY_NS;
-    use v6gap_core::watch::log::{Noted, Outcome};
+    use v6gap_core::watch::log::{Listed, Noted, Outcome, Watching};
+    use v6gap_core::watch::{DAY_NS, With};
 
     fn ended(path: &str, day: u64, rtt: [f64; 2], answer: &str) -> Logged {
         let seen = |metric: Metric, [v4, v6]: [f64; 2]| Seen {
@@ -326,6 +331,43 @@ mod tests {
         assert_eq!(found.paths, ["lab-b", "nas"]);
         let [spells] = &found.spells[..] else { panic!("{found:?}") };
         assert_eq!((spells.asked.label.as_str(), spells.all[0].visits), ("Round trip", 4));
+    }
+
+    /// A silence of the host that had the name before is none of the one that has it now.
+    #[test]
+    fn another_host_under_the_name_begins_anew() {
+        let listed = |host: &str| {
+            let (name, host) = ("lab-b".to_owned(), host.to_owned());
+            let (every_ns, throughput_every_ns) = (None, None);
+            let (measure, margins) = (Vec::new(), BTreeMap::new());
+            let with = With::Run;
+            let listed =
+                Listed { name, host, with, every_ns, throughput_every_ns, measure, margins };
+            let paths = vec![listed];
+            Logged::Watching(Watching { at_unix_ns: DAY_NS, budget_bytes: None, paths })
+        };
+        let (path, measure) = ("lab-b".to_owned(), None);
+        let wanted = Wanted { path, measure, since_unix_ns: 0, to_unix_ns: 9 * DAY_NS };
+        for (next, silences, visits) in [("192.0.2.7", 1, 2), ("192.0.2.9", 0, 1)] {
+            let mut reading = Reading::of(&wanted);
+            reading.take(&listed("192.0.2.7"));
+            reading.take(&ended("lab-b", 1, [1.0, 2.0], "first"));
+            reading.take(&down("lab-b", 1, Family::V6));
+            reading.take(&listed(next));
+            let found = {
+                let Logged::Ended(ended) = ended("lab-b", 2, [1.0, 1.0], "") else {
+                    unreachable!()
+                };
+                let outcome = Outcome::Failed { why: String::new() };
+                reading.take(&Logged::Ended(Box::new(Ended { outcome, ..*ended })));
+                reading.history()
+            };
+            assert_eq!(
+                (found.silences.len(), found.visits.len()),
+                (silences, 2 * visits),
+                "{next}"
+            );
+        }
     }
 
     #[test]

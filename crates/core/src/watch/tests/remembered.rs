@@ -70,3 +70,22 @@ fn a_path_is_known_over_other_watches_and_not_over_another_host() {
     assert_eq!((past.refusals, past.measured_unix_ns, past.run), (0, None, None));
     assert!(past.ended.values().sum::<u64>() > 0);
 }
+
+/// What waits for a minute while its host sleeps for a night is given up, as after that minute.
+#[test]
+fn what_waited_while_its_host_slept_is_not_made_under_that_time() {
+    let mut sim = Sim::new(check(&draft(&[("a", "15 min", None)])).unwrap());
+    let mut first = true;
+    while first {
+        sim.run_for(SECOND_NS, &mut |_, _| {
+            first = false;
+            taken()
+        });
+    }
+    sim.now = sim.now.later(8 * 3600 * SECOND_NS);
+    let woke_ns = sim.now.unix_ns;
+    sim.run_for(10 * MINUTE_NS, &mut |_, _| measured(1));
+    let ended = over(&sim.log);
+    assert_eq!(ended[0].outcome, Outcome::Taken, "{ended:?}");
+    assert!(ended.len() > 1 && ended[1..].iter().all(|of| of.began_unix_ns >= woke_ns));
+}
