@@ -146,7 +146,7 @@ fn what_a_study_said_of_its_curves_is_told_with_its_range() {
             metric: Metric::Rtt,
             of: Of::Difference,
             cells: ["rtt-tcp-64", "rtt-tcp-1024", "rtt-tcp-16384"].map(str::to_owned).to_vec(),
-            estimate: (low + high) / 2.0,
+            estimate: Some((low + high) / 2.0),
             range: Range { low, high },
             predicted: Some(predicted),
             rounds: 10,

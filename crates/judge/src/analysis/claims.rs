@@ -57,14 +57,15 @@ pub struct Claim {
     pub of: Of,
     /// Identifiers of the cells, in the order of the statement.
     pub cells: Vec<String>,
-    /// The least of the changes that the statement is about (ratio − 1): above 0 it holds.
-    pub estimate: f64,
+    /// The least of the changes that the statement is about (ratio − 1): above 0 it holds. `None`
+    /// if fewer than two rounds measured both sides of one of them.
+    pub estimate: Option<f64>,
     /// Its 95 % range, which holds for all changes together.
     #[serde(flatten)]
     pub range: Range,
     /// The same of what the headers alone predict.
     pub predicted: Option<f64>,
-    /// Rounds behind it, of the change with the fewest.
+    /// Rounds behind it, of the change with the fewest; 0 where none has an estimate.
     pub rounds: usize,
     /// Whether it holds.
     pub holds: Holds,
@@ -205,13 +206,14 @@ fn answer(plan: &Plan, open: &Open<'_>, discarded: &[Discarded]) -> Option<Claim
         scale: Scale::Ratio,
         nulls: &[],
     };
-    let found: Option<Vec<Combined>> =
-        open.changes.iter().map(|of| effect::combine(&change(open.of, *of), &setting)).collect();
-    let found = found?;
+    let found = open.changes.iter().map(|of| effect::combine(&change(open.of, *of), &setting));
+    let found: Option<Vec<Combined>> = found.collect();
+    let is_known = found.is_some();
+    let found = found.unwrap_or_default();
     let least = |of: fn(&Combined) -> f64| found.iter().map(of).fold(f64::INFINITY, f64::min);
     let silent = |c: &Combined| c.n < BLOCKS_MIN || c.withheld.is_some();
     let unanswered = open.cells.iter().any(|q| !conditions::is_whole(discarded, q));
-    let i95 = match unanswered || found.iter().any(silent) {
+    let i95 = match !is_known || unanswered || found.iter().any(silent) {
         true => Interval::WHOLE,
         false => Interval { low: least(|c| c.i95.low), high: least(|c| c.i95.high) },
     };
@@ -228,7 +230,7 @@ fn answer(plan: &Plan, open: &Open<'_>, discarded: &[Discarded]) -> Option<Claim
         metric: first.metric,
         of: open.of,
         cells: open.cells.iter().map(|q| q.cell.clone()).collect(),
-        estimate: libm::expm1(least(|c| c.centre)),
+        estimate: is_known.then(|| libm::expm1(least(|c| c.centre))),
         range: Range { low: libm::expm1(i95.low), high: libm::expm1(i95.high) },
         predicted: predicted.map(libm::expm1),
         rounds: found.iter().map(|c| c.n).min().unwrap_or(0),
@@ -338,6 +340,35 @@ mod tests {
             }
         }
         assert_eq!(last(&lines), (Verdict::Worse, (Shape::Falls, Holds::CannotTell)));
+    }
+
+    /// The smallest size counts in even rounds, the largest in odd ones.
+    #[test]
+    fn sizes_that_no_round_has_together_are_asked_and_cannot_be_told() {
+        let mut lines = measured(|_, _| 1.0, 0.001);
+        let mut closed = false;
+        for line in &mut lines {
+            match line {
+                Line::Trial(trial) => {
+                    let odd = trial.round % 2 == 1;
+                    closed = match trial.cell.as_str() {
+                        "rtt-tcp-1024" => odd,
+                        "rtt-tcp-65536" => !odd,
+                        _ => false,
+                    };
+                }
+                Line::Block(block) => block.valid = !closed,
+                _ => {}
+            }
+        }
+        let found = analyse(&lines).unwrap().claims;
+        assert_eq!(
+            held(&found),
+            [(Shape::Dip, Holds::CannotTell), (Shape::Falls, Holds::CannotTell)]
+        );
+        let falls = &found[1];
+        assert_eq!((falls.estimate, falls.rounds), (None, 0));
+        assert_eq!(falls.range.low, f64::NEG_INFINITY.exp() - 1.0);
     }
 
     #[test]

@@ -74,11 +74,15 @@ fn falls(analysis: &Analysis, claim: &Claim) -> String {
     };
     let (small, large) = (size(cells.first()), size(cells.last()));
     let so = so_here(claim.holds);
-    let by = words::sign(claim.estimate);
+    let seen = match claim.estimate {
+        Some(by) => {
+            let by = words::sign(by);
+            format!("at {small} it is larger than at {large} by {by} % ({})", range(claim))
+        }
+        None => format!("too few rounds have both {small} and {large}"),
+    };
     format!(
-        "The study's difference becomes smaller from small messages to large ones; {so}: at \
-         {small} it is larger than at {large} by {by} % ({}).",
-        range(claim)
+        "The study's difference becomes smaller from small messages to large ones; {so}: {seen}."
     )
 }
 
@@ -102,10 +106,12 @@ fn rises(analysis: &Analysis, claim: &Claim) -> String {
         (0 | 1, ways) => format!(", the lesser{ways}"),
         (n, ways) => format!(", the least of {n} amounts of data{ways}"),
     };
-    format!(
-        "The study's throughput rises with the window; over {name} {so}: from {low} to {high} by \
-         {} % ({}){each}.",
-        words::sign(claim.estimate),
-        range(claim)
-    )
+    let seen = match claim.estimate {
+        Some(by) => {
+            let by = words::sign(by);
+            format!("from {low} to {high} by {by} % ({}){each}", range(claim))
+        }
+        None => format!("too few rounds have both {low} and {high}"),
+    };
+    format!("The study's throughput rises with the window; over {name} {so}: {seen}.")
 }
