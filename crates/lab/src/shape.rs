@@ -13,12 +13,14 @@ const GATHERED_MS: u64 = 10;
 const DEPTH_BYTES: RangeInclusive<u64> = 15_400..=123_200;
 /// Depth of the bucket before the user-space link, in bytes, which has a queue of its own.
 const FEED_DEPTH_BYTES: u64 = 61_600;
+/// Full frames of 1500 bytes that such a bucket lets through at once.
+pub(crate) const FEED_FRAMES: u32 = (FEED_DEPTH_BYTES / 1538) as u32 + 1;
 /// Share of the link's rate, in parts per thousand, at which a host feeds the user-space link: a
 /// little less, so that packets wait at the host, where they slow the sender, and not on the link.
 const FEED_PER_MILLE: u64 = 999;
 /// Packets that may wait at a host, as in an interface of Linux. A sender is held back by the room
 /// of its socket, which holds over a hundred pieces of datagrams; losses are the network's.
-pub(crate) const HOST_QUEUE: u32 = 1000;
+const HOST_QUEUE: u32 = 1000;
 /// Least bytes that a packet takes on the line (IEEE 802.3).
 const PACKET_BYTES_MIN: f64 = 84.0;
 

@@ -273,7 +273,7 @@ fn conduct(
     (turn, watch): (&mut Turn, &mut dyn Watcher),
     drive: impl FnOnce(Machine<'_, RunError>, &mut Stored<'_>) -> Result<Ending, Trouble>,
 ) -> Result<Done, Trouble> {
-    let Opened { header, journal, lines } = opened;
+    let Opened { header, journal, lines, is_new } = opened;
     let started = match prepared {
         Some(prepared) => prepared.start(&header.id, store),
         None => Ok(Witnesses::default()),
@@ -282,7 +282,7 @@ fn conduct(
         Ok(witnesses) => witnesses.with(devices),
         Err(refused) => {
             drop(journal);
-            if let [_] = &lines[..] {
+            if is_new {
                 // Nothing was measured into it, and the refusal is what is to be told.
                 let _ = store.remove(&header.id);
             }
@@ -313,6 +313,8 @@ struct Opened {
     header: RunHeader,
     journal: Journal,
     lines: Vec<Line>,
+    /// It is of this session.
+    is_new: bool,
 }
 
 /// A plan whose figures the lab's links may give, and the cells that they may not.
@@ -395,7 +397,7 @@ fn begun(job: &Job, header: RunHeader, store: &Store) -> Result<Opened, Trouble>
         store.write_plan(&header.id, text)?;
     }
     let lines = vec![Line::Run(Box::new(header.clone()))];
-    Ok(Opened { header, journal, lines })
+    Ok(Opened { header, journal, lines, is_new: true })
 }
 
 /// A stored run, and its facts with the end of this session: the lines keep the end that was
@@ -405,14 +407,16 @@ fn continued(id: &RunId, stop: Stop, session: &Session, store: &Store) -> Result
     let mut header = header(&lines, id)?.clone();
     header.plan = header.plan.ending(stop);
     let server = session.server();
-    if header.plan.world.is_none() && server.name != header.hosts.server.name {
+    let (now, before) = (&server.name, &header.hosts.server.name);
+    let are_known = !now.is_empty() && !before.is_empty();
+    if header.plan.world.is_none() && are_known && now != before {
         // One address may be that of two hosts: behind another port, or on another link.
         let (id, before, now) = (id.clone(), header.hosts.server.name, server.name);
         return Err(Elsewhere::Another { id, before, now }.into());
     }
     // What is told of this session; what is stored says of whom the run was begun.
     header.hosts.server = server;
-    Ok(Opened { header, journal, lines })
+    Ok(Opened { header, journal, lines, is_new: false })
 }
 
 /// The facts that the lines of a run begin with.

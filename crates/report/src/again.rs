@@ -20,7 +20,7 @@ pub const REACHING: [Named; 6] = [
 ];
 
 /// The lab, and what it is made with.
-const IN_LAB: [Named; 2] = [("--lab", None), ("--kernel", None)];
+const IN_LAB: [Named; 4] = [("--lab", None), ("--from", None), ("--to", None), ("--kernel", None)];
 
 /// Short options of `run` without a value: others may follow in the same word.
 pub const FLAGS: &str = "46JNRVZqu";
@@ -153,7 +153,7 @@ mod tests {
         let end = "--continue 7k2f9q --for 20s";
         assert_eq!(in_lab("v6gap demo --rate 1G"), format!("v6gap run lab-b {end}"));
         let named = in_lab("v6gap run --lab two-routers --from a --kernel k --measure rtt");
-        assert_eq!(named, format!("v6gap run --lab two-routers --kernel k {end}"));
+        assert_eq!(named, format!("v6gap run --lab two-routers --from a --kernel k {end}"));
     }
 
     /// Nothing is said that would end in an error.

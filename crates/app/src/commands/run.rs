@@ -8,7 +8,7 @@ mod via;
 pub use knobs::refused;
 
 use crate::alone;
-use crate::args::{DesignArgs, RunArgs};
+use crate::args::{DesignArgs, LabChoice, RunArgs};
 use crate::commands::plan::expect;
 use crate::failure::{Failure, Outcome};
 use crate::session;
@@ -163,13 +163,12 @@ fn go_on(
         return Err(failure);
     }
     let plan = continuation(header, &lines, args)?;
-    if plan.world.is_some()
-        && let Some(chosen) = args.lab.choose()?
-        && plan.world.as_ref() != Some(&chosen.world)
+    if let Some(stored) = &plan.world
+        && is_another(stored, &args.lab)
     {
         let what =
             format!("--lab cannot change {id}: it goes on in the lab that it was measured in");
-        let again = format!("v6gap run --continue {id}");
+        let again = format!("v6gap run {} --continue {id}", header.target);
         return Err(Failure::usage(what).run(again, "goes on with it"));
     }
     if options.result.dry_run {
@@ -185,6 +184,18 @@ fn go_on(
     }
     let target = args.connect.target(args.host())?;
     between_hosts(plan, false, target, options, Vec::new(), Some(id), context)
+}
+
+/// Whether a world was asked for that is not the stored one. A lab that is up may have other
+/// conditions by now, and one that is gone is as the run was.
+fn is_another(stored: &World, asked: &LabChoice) -> bool {
+    let Ok(Some(Chosen { world, held: None })) = asked.choose() else { return false };
+    let between_others = asked.from.is_some() || asked.to.is_some();
+    let world = match between_others {
+        true => world,
+        false => world.measured(stored.client, stored.server),
+    };
+    world != *stored
 }
 
 /// Why nothing can be added to a run that was measured neither in a lab nor with a server of v6gap

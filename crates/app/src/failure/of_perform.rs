@@ -40,6 +40,13 @@ impl From<Trouble> for Failure {
                 Failure::usage(format!("--bind cannot change {id}: it was measured from elsewhere"))
             }
             Trouble::Elsewhere(Elsewhere::Gone(unfit)) => unfit.into(),
+            Trouble::Elsewhere(another @ Elsewhere::Another { .. }) => {
+                Failure::usage(another.to_string())
+                    .seen(
+                        "Pairs with two hosts are no pairs with one. The port may be another (-p).",
+                    )
+                    .run("v6gap run HOST", "measures it anew")
+            }
             Trouble::Elsewhere(there) => Failure::usage(there.to_string()),
             Trouble::Capture(trouble) => trouble.into(),
             Trouble::Device(trouble) => trouble.into(),

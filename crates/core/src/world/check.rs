@@ -206,12 +206,10 @@ impl Check<'_> {
                 }
             }
         }
-        let both = self.world.families.v4 && self.world.families.v6;
-        let own = both
-            && Side::BOTH.iter().any(|side| {
-                let met = link.met(*side);
-                met.v4.queue_frames != met.v6.queue_frames
-            });
+        let own = Side::BOTH.iter().any(|side| {
+            let met = link.met(*side);
+            met.v4.queue_frames != met.v6.queue_frames
+        });
         if own && matches!(model, LinkModel::Shaped | LinkModel::Netem) {
             self.add(place, "has a queue length of one family, which needs the wire model");
         }

@@ -7,7 +7,7 @@ use crate::clock::{
     Arriving, Due, Fate, HEADER_BYTES, LineSettings, LinkClock, dscp_of, family_of,
 };
 use crate::lateness::Recorder;
-use crate::shape::HOST_QUEUE;
+use crate::shape::FEED_FRAMES;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use std::collections::VecDeque;
@@ -81,12 +81,12 @@ pub(super) struct Carrier {
     orders: Arc<Orders>,
 }
 
-/// Frames that may wait for a line. At a host they wait before its own interface as well, of which
-/// the line is a part: what the bucket there lets through at once must not be lost behind it.
+/// Frames that may wait for a line. What feeds one from a bucket lets some through at once, which
+/// must not be lost behind it.
 fn room(queue_frames: u32, forwarder: Option<usize>) -> u32 {
     match forwarder {
         Some(_) => queue_frames,
-        None => queue_frames.max(HOST_QUEUE),
+        None => queue_frames.saturating_add(FEED_FRAMES),
     }
 }
 

@@ -101,11 +101,12 @@ pub(super) fn cell(value: Option<f64>, unit: Unit) -> String {
     value.map_or_else(|| "–".to_owned(), |v| significant(v / unit.size, 3))
 }
 
-/// What an axis has to hold of an effect: the ends of its range, and the estimate alone where the
-/// range is open, which would leave nothing else to be seen.
+/// What an axis has to hold of an effect: the ends of its range, but for those of one that is open
+/// and has both, which would leave nothing else to be seen; axes hold what is finite.
 pub(super) fn ends(effect: &Effect) -> [f64; 3] {
     let Range { low, high } = effect.range95;
-    match is_open(&effect.range95) {
+    let is_whole = low.is_finite() && high.is_finite();
+    match is_whole && is_open(&effect.range95) {
         true => [effect.estimate; 3],
         false => [low, high, effect.estimate],
     }
