@@ -513,8 +513,9 @@ program says of a run and cannot be turned back into one.",
         title: "another result has the same identifier",
         text: "\
 A result keeps its identifier when it is imported, and one with other trials is
-stored under it: an earlier state of the same run that was continued, or, once
-in a thousand million, another run. `v6gap rm` removes the stored one.",
+stored under it: the same run that was continued in two places, or, once in a
+thousand million, another run. A later state of the stored one is added to it,
+an earlier one is in it. `v6gap rm` removes the stored one.",
     },
     Topic {
         name: "E514",
