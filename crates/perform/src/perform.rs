@@ -177,7 +177,7 @@ fn opened_in_turn(
 /// If there was no run.
 fn visit(job: &Job, found: Found, run: Course<'_>) -> Result<Done, Trouble> {
     let ends = Ends::between_hosts(found.target.clone(), job);
-    let mut stranger = found.stranger(ends.processors.first().copied())?;
+    let mut stranger = found.stranger(ends.processors.first().copied());
     let known = RunHeader {
         target: found.site.url(),
         address_pairs: found.address_pairs(),

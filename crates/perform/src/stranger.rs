@@ -22,7 +22,7 @@ use v6gap_core::path_mtu::PathMtu;
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::estimate::{Downloads, downloads};
 use v6gap_core::record::Host;
-use v6gap_core::unit::format_bytes;
+use v6gap_core::unit::{format_bytes, format_span};
 use v6gap_core::wire::foreign::{FACT_BYTES_MAX, line};
 use v6gap_core::workload::{Http, Visit};
 use v6gap_engine::run::RunError;
@@ -233,7 +233,7 @@ impl Found {
 
     /// Looks for the way there, and for how large packets may be on it.
     fn climb(&mut self, asked: &[Http]) -> Result<(), Trouble> {
-        let mut stranger = self.stranger(None)?;
+        let mut stranger = self.stranger(None);
         let mut hops = stranger.climb().map_err(|error| self.ended(error))?;
         match &mut hops {
             Some(hops) => stranger.name_routers(hops).map_err(|error| self.ended(error))?,
@@ -264,7 +264,7 @@ impl Found {
     /// Visits over each family by each version that is to be tried. What fails over both is not
     /// spoken; what fails over one is broken.
     fn look(&mut self, wanted: &Wanted) -> Result<(), Trouble> {
-        let mut stranger = self.stranger(None)?;
+        let mut stranger = self.stranger(None);
         let versions: Vec<Option<Http>> = match (self.site.scheme, wanted.http.as_slice()) {
             (Scheme::Tcp, _) => vec![None],
             (Scheme::Http, []) => vec![Some(Http::One)],
@@ -312,22 +312,47 @@ impl Found {
                     let broken = Broken::of(&failure);
                     let refused = matches!(broken, Broken::Refused | Broken::Prohibited);
                     *self.refused_ns.get_mut(family) = failure.connect_ns.filter(|_| refused);
-                    Some(match broken {
-                        Broken::Stalls(bytes)
-                            if http != Some(Http::Three)
-                                && stranger
-                                    .heals(&visit, family)
-                                    .map_err(|why| self.untried(why))? =>
-                        {
-                            Broken::StallsIfLarge(bytes)
+                    match broken {
+                        Broken::Stalls(bytes) if http != Some(Http::Three) => {
+                            self.look_again(stranger, &visit, family, bytes)?
                         }
-                        broken => broken,
-                    })
+                        broken => Some(broken),
+                    }
                 }
                 Err(LookError::Budget(error)) => return Err(self.ended(error)),
             };
         }
         Ok(failures)
+    }
+
+    /// What is broken where a visit stalled after so many bytes: by small segments, and then, since
+    /// a host may only have been slow the first time, as before.
+    fn look_again(
+        &mut self,
+        stranger: &mut Stranger,
+        visit: &Visit,
+        family: Family,
+        bytes: u64,
+    ) -> Result<Option<Broken>, Trouble> {
+        if !stranger.heals(visit, family).map_err(|why| self.untried(why))? {
+            return Ok(Some(Broken::Stalls(bytes)));
+        }
+        match stranger.look(visit, family) {
+            Ok(visited) => {
+                let waited = format_span(self.silence_ns as f64);
+                self.notes.push(format!(
+                    "the first answer over {family} took longer than {waited}, and the next did not"
+                ));
+                let broken = Broken::answers(&visited);
+                self.seen.get_mut(family).get_or_insert(visited);
+                Ok(broken)
+            }
+            Err(LookError::Visit(failure)) => Ok(Some(match Broken::of(&failure) {
+                Broken::Stalls(_) => Broken::StallsIfLarge(bytes),
+                broken => broken,
+            })),
+            Err(why) => Err(self.untried(why)),
+        }
     }
 
     /// Whether it asks over a family to be left alone: nothing more is asked of it then.
@@ -364,6 +389,15 @@ impl Found {
             self.site.led_to(place)
         });
         match (v4, v6) {
+            // What is asked for may be drawn anew for each visitor.
+            (Some(four), Some(six)) if four != six && four.is_beside(&six) => {
+                let is_elsewhere = !four.is_beside(&self.site);
+                if is_elsewhere {
+                    let note = "what it leads to asks for something else at each visit";
+                    self.notes.push(format!("{note}: {} is followed", four.url()));
+                }
+                is_elsewhere.then_some(four)
+            }
             (Some(four), Some(six)) if four != six => {
                 let (four, six) = (four.url(), six.url());
                 let note = format!("IPv4 leads to {four} and IPv6 to {six}: neither is followed");
@@ -376,7 +410,7 @@ impl Found {
         }
     }
 
-    pub(crate) fn stranger(&self, processor: Option<usize>) -> Result<Stranger, Trouble> {
+    pub(crate) fn stranger(&self, processor: Option<usize>) -> Stranger {
         let place = v6gap_visit::Place {
             site: self.site.clone(),
             addresses: self.numbered(),
@@ -386,8 +420,7 @@ impl Found {
             silence_ns: self.silence_ns,
             processor,
         };
-        let made = Stranger::new(place, self.budget.clone());
-        made.map_err(|error| Trouble::System(error.to_string()))
+        Stranger::new(place, self.budget.clone())
     }
 
     /// What is known of the host.

@@ -56,7 +56,7 @@ type Times = [[Vec<f64>; 2]; 2];
 /// Those of both families, whose visits alternate.
 fn measured() -> [(Family, Times); 2] {
     let places = Family::BOTH.map(|family| (family, serve(family)));
-    let visitor = Visitor::new().unwrap();
+    let visitor = Visitor::default();
     let mut found = Family::BOTH.map(|family| (family, Times::default()));
     for _ in 0..VISITS {
         for ((_, times), (_, remote)) in found.iter_mut().zip(places) {

@@ -9,7 +9,6 @@ use super::lookup::{self, Record};
 use super::site::Site;
 use super::turns::{Trials, exchanges, in_slices, in_turns, unsuitable};
 use super::visit::{self, Limits, Manner, Visitor};
-use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm};
@@ -108,11 +107,8 @@ pub struct Stranger {
 
 impl Stranger {
     /// Nothing was asked of it yet.
-    ///
-    /// # Errors
-    /// If the system has no event queue.
-    pub fn new(place: Place, budget: Budget) -> io::Result<Self> {
-        Ok(Stranger { place, visitor: Visitor::new()?, budget, number: 0 })
+    pub fn new(place: Place, budget: Budget) -> Self {
+        Stranger { place, visitor: Visitor::default(), budget, number: 0 }
     }
 
     /// One visit over `family` that nobody counts as measured.
@@ -376,7 +372,7 @@ mod tests {
             silence_ns: 1,
             processor: None,
         };
-        let mut stranger = Stranger::new(place, Budget::default()).unwrap();
+        let mut stranger = Stranger::new(place, Budget::default());
         let error = stranger.look_up(&Lookup::default(), Family::V4).unwrap_err();
         let RunError::Trial(why) = &error else { panic!("{error}") };
         assert_eq!(why.kind(), v6gap_engine::trial::Kind::Unsuitable, "{error}");

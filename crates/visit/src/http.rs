@@ -17,12 +17,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::task::JoinHandle;
 use v6gap_core::observation;
 use v6gap_core::workload::Http;
 
 /// Most bytes of the head of an answer.
-const HEAD_BYTES_MAX: usize = 64 << 10;
+pub(crate) const HEAD_BYTES_MAX: usize = 64 << 10;
 
 /// Most lines of it.
 const HEAD_LINES_MAX: usize = 200;
@@ -61,7 +60,7 @@ where
             builder.initial_connection_window_size(limits.window_bytes);
             let (mut sender, connection) = builder.handshake(io).await.map_err(failed)?;
             let answer = sender.send_request(request);
-            let _driven = Driven(tokio::spawn(async { drop(connection.await) }));
+            tokio::spawn(async { drop(connection.await) });
             let answer = within(limits, Phase::Response, stamps, answer).await?.map_err(failed)?;
             told(answer, limits, stamps).await
         }
@@ -70,19 +69,10 @@ where
             builder.max_buf_size(HEAD_BYTES_MAX).max_headers(HEAD_LINES_MAX);
             let (mut sender, connection) = builder.handshake(io).await.map_err(failed)?;
             let answer = sender.send_request(request);
-            let _driven = Driven(tokio::spawn(async { drop(connection.await) }));
+            tokio::spawn(async { drop(connection.await) });
             let answer = within(limits, Phase::Response, stamps, answer).await?.map_err(failed)?;
             told(answer, limits, stamps).await
         }
-    }
-}
-
-/// What drives a connection ends with the exchange.
-struct Driven(JoinHandle<()>);
-
-impl Drop for Driven {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }
 

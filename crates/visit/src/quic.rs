@@ -6,7 +6,7 @@ use super::http::{self, Told, within};
 use super::stamped::Stamps;
 use super::tls::Secured;
 use super::visit::{self, Limits, Manner, Secure, Visited, since};
-use hyper::body::Buf;
+use hyper::body::{Buf, Bytes};
 use quinn::crypto::rustls::{HandshakeData, QuicClientConfig};
 use quinn::udp::{RecvMeta, Transmit};
 use quinn::{
@@ -18,11 +18,19 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 use v6gap_core::family::Family;
 use v6gap_core::observation::Endpoints;
 use v6gap_core::workload::Http;
 use v6gap_sys::clock;
 use v6gap_sys::socket::Datagram;
+
+/// Most bytes that may come, of all that QUIC carries, before the head of the answer is whole: its
+/// library keeps an unfinished one however long it is.
+const UNTIL_HEAD_BYTES_MAX: u64 = 1 << 20;
+
+/// Time between two looks at that.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// A socket whose calls are stamped.
 #[derive(Debug)]
@@ -89,11 +97,11 @@ pub(crate) async fn over(secure: Secure, manner: &Manner<'_>) -> Result<Visited,
     visited.secured = Some(secured(&connection));
     let asked = ask(connection.clone(), manner, &stamps).await;
     connection.close(VarInt::from_u32(0), b"");
-    visited.told = Some(asked?);
     visited.response_ns = since(stamps.asked_ns(), stamps.answered_ns());
     visited.read_bytes = stamps.read_bytes();
     // What says that it is over is sent by the runtime, which ends with the visit.
     let _ = within(&manner.limits, Phase::Body, &stamps, endpoint.wait_idle()).await;
+    visited.told = Some(asked?);
     Ok(visited)
 }
 
@@ -157,22 +165,33 @@ async fn ask(
     let request =
         http::request(Http::Three, site, agent).map_err(|why| Phase::Response.failed(0, why))?;
     let (request, ()) = (request.map(drop), ());
-    let opening = h3::client::new(h3_quinn::Connection::new(connection));
+    let mut builder = h3::client::builder();
+    builder.max_field_section_size(http::HEAD_BYTES_MAX as u64);
+    let opening = builder.build::<_, _, Bytes>(h3_quinn::Connection::new(connection));
     let opened = within(limits, Phase::Response, stamps, opening).await?;
     let (mut driver, mut sender) = opened.map_err(|error| in_phase(Phase::Response, &error))?;
-    let driven = tokio::spawn(async move {
+    tokio::spawn(async move {
         let _ = std::future::poll_fn(|context| driver.poll_close(context)).await;
     });
     stamps.asks();
     let asking = async {
         let mut stream = sender.send_request(request).await?;
         stream.finish().await?;
-        let answer = stream.recv_response().await?;
+        let mut answer = stream.recv_response().await?;
         stamps.answered();
+        // What only says that the answer is on its way (RFC 9110 section 15.2).
+        while answer.status().is_informational() {
+            answer = stream.recv_response().await?;
+        }
         Ok((stream, answer))
     };
-    let (mut stream, answer) =
-        within(limits, Phase::Response, stamps, asking).await?.map_err(failed)?;
+    let (mut stream, answer) = tokio::select! {
+        asked = within(limits, Phase::Response, stamps, asking) => asked?.map_err(failed)?,
+        () = endless(stamps) => {
+            let why = Why::Protocol("the head of the answer does not end".to_owned());
+            return Err(Phase::Response.failed(stamps.read_bytes(), why));
+        }
+    };
     let (status, headers) = (answer.status().as_u16(), http::text_of(answer.headers()));
     let mut reading = Reading::new(limits, stamps);
     while reading.goes_on() {
@@ -183,6 +202,12 @@ async fn ask(
         };
         reading.came(part.remaining() as u64);
     }
-    driven.abort();
     Ok(Told { status, headers, body: reading.body() })
+}
+
+/// Waits until more came than there may be before the head of an answer is whole.
+async fn endless(stamps: &Stamps) {
+    while stamps.read_bytes() <= UNTIL_HEAD_BYTES_MAX {
+        tokio::time::sleep(LOOK).await;
+    }
 }

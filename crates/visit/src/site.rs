@@ -120,6 +120,12 @@ impl Site {
         (next.scheme != Scheme::Tcp && next != *self).then_some(next)
     }
 
+    /// Whether another is asked for at the same place, whatever the query says.
+    pub fn is_beside(&self, other: &Site) -> bool {
+        let place = |site: &Site| (site.scheme, site.port, site.path.path().to_owned());
+        self.host == other.host && place(self) == place(other)
+    }
+
     /// Host and port as a request names them.
     pub fn authority(&self) -> String {
         let host = match self.host.contains(':') {
@@ -235,6 +241,9 @@ mod tests {
             assert_eq!(site.led_to(place), None, "{place}");
         }
         assert_eq!(site.led_to(&"x".repeat(3_000)), None);
+        let led = |place: &str| site.led_to(place).unwrap();
+        assert!(led("/login?state=1").is_beside(&led("/login?state=2")));
+        assert!(!led("/login").is_beside(&led("/other")) && !led("/g").is_beside(&led("//g/g")));
         let top = Site::parse("example.org").unwrap();
         assert_eq!(top.led_to("de/").unwrap().url(), "https://example.org/de/");
     }

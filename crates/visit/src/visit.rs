@@ -96,24 +96,14 @@ pub struct Visited {
     pub granted: Option<Granted>,
 }
 
-/// Makes visits, one at a time.
-#[derive(Debug)]
+/// Makes visits, one at a time. At first it resumes nothing.
+#[derive(Debug, Default)]
 pub struct Visitor {
-    runtime: Runtime,
     /// What all visits share, if what is given in one may be used in the next.
     shared: Option<(rustls::ClientConfig, tls::Seen)>,
 }
 
 impl Visitor {
-    /// A visitor that resumes nothing.
-    ///
-    /// # Errors
-    /// If the system gives no event queue.
-    pub fn new() -> io::Result<Self> {
-        let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
-        Ok(Visitor { runtime, shared: None })
-    }
-
     /// Begins to remember tickets of visits by a version of HTTP: what is given in one is offered
     /// in the next, which tells whether both were at the same service.
     ///
@@ -148,6 +138,7 @@ impl Visitor {
         let is_secure = manner.site.scheme == Scheme::Https && manner.http.is_some();
         // What needs no answer is done before a clock runs.
         let secure = is_secure.then(|| self.secure(manner, Phase::Tls)).transpose()?;
+        let runtime = runtime(Phase::Connect)?;
         let Manner { local, remote, limits, .. } = manner;
         let mss = limits.segment_bytes;
         let options = StreamOptions { no_delay: true, mss, ..StreamOptions::default() };
@@ -169,7 +160,8 @@ impl Visitor {
         let socket = stream.share().map_err(failed)?;
         let stamps = Arc::new(Stamps::default());
         let all = over(socket, secure, (http, manner), &stamps, &mut visited);
-        self.runtime.block_on(all)?;
+        runtime.block_on(all)?;
+        drop(runtime);
         visited.read_bytes = stamps.read_bytes();
         if limits.window_bytes.is_some() {
             visited.granted = stream.info().ok().map(|info| Granted {
@@ -185,7 +177,7 @@ impl Visitor {
 
     fn over_quic(&self, manner: &Manner<'_>) -> Result<Visited, Failure> {
         let secure = self.secure(manner, Phase::Quic)?;
-        self.runtime.block_on(quic::over(secure, manner))
+        runtime(Phase::Quic)?.block_on(quic::over(secure, manner))
     }
 
     /// TLS for one visit, and the name that is asked for.
@@ -199,6 +191,13 @@ impl Visitor {
         let name = name.map_err(|error| failed(error.to_string()))?;
         Ok(Secure { config, seen, name })
     }
+}
+
+/// What moves the bytes of one visit. With it ends whatever still drives the connection: a body
+/// that is not read to its end must not go on coming beside what is measured next.
+fn runtime(phase: Phase) -> Result<Runtime, Failure> {
+    let made = Builder::new_current_thread().enable_io().enable_time().build();
+    made.map_err(|error| phase.failed(0, error))
 }
 
 fn no_tls(error: rustls::Error) -> Failure {

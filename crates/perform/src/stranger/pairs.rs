@@ -150,7 +150,7 @@ impl Found {
             spoken => spoken.iter().copied().map(Some).collect(),
         };
         let secure = self.site.scheme == Scheme::Https;
-        let mut stranger = self.stranger(None)?;
+        let mut stranger = self.stranger(None);
         let mut seen: PerFamily<Option<Visited>> = PerFamily::default();
         for (http, family) in versions.iter().flat_map(|http| Family::BOTH.map(|f| (*http, f))) {
             let visit = Visit { http, secure, pair: self.last(), ..Visit::default() };
@@ -209,7 +209,7 @@ impl Found {
             return Ok(None);
         };
         let visit = Visit { http: Some(http), pair, ..Visit::default() };
-        let mut stranger = self.stranger(None)?;
+        let mut stranger = self.stranger(None);
         let taken = stranger.takes_ticket(&visit, http);
         self.budget = stranger.budget;
         match taken {

@@ -62,7 +62,7 @@ impl Found {
 
     /// What a name server answers for each address; `None` without an answer.
     fn answers_of(&mut self, server: u8) -> Result<PerFamily<Option<Answer>>, Trouble> {
-        let mut stranger = self.stranger(None)?;
+        let mut stranger = self.stranger(None);
         let [v4, v6] = Family::BOTH.map(|family| stranger.address_record(server, family));
         self.budget = stranger.budget;
         let ended = |error| self.ended(error);
@@ -127,7 +127,7 @@ impl Found {
         if six.is_none() || self.target.addresses.v4.is_none() {
             return Ok(None);
         }
-        let mut stranger = self.stranger(None)?;
+        let mut stranger = self.stranger(None);
         let told = stranger.translator().map_err(|error| self.ended(error))?;
         self.budget = stranger.budget;
         Ok(told)

@@ -33,6 +33,10 @@ pub struct Manners {
     pub stalls: bool,
     /// Whether the head of its answer never ends.
     pub endless_head: bool,
+    /// Whether that has more lines than anybody takes, over HTTP/3.
+    pub many_lines: bool,
+    /// Whether it says first that the answer is on its way, over HTTP/3.
+    pub hints_early: bool,
     /// Whether the body of its answer never ends.
     pub endless_body: bool,
     /// Bytes of the body, if it is not [`BODY`].
@@ -236,6 +240,9 @@ async fn answer(
 
 async fn serve_quic(incoming: quinn::Incoming, manners: Manners, asked: Asked) {
     let Ok(connection) = incoming.await else { return };
+    if manners.endless_head || manners.many_lines {
+        return raw_head(&connection, manners.many_lines).await;
+    }
     let Ok(mut server) = h3::server::Connection::new(h3_quinn::Connection::new(connection)).await
     else {
         return;
@@ -244,6 +251,10 @@ async fn serve_quic(incoming: quinn::Incoming, manners: Manners, asked: Asked) {
         let Ok((request, mut stream)) = resolver.resolve_request().await else { return };
         note(&request, &asked);
         tokio::time::sleep(Duration::from_nanos(manners.before_answer_ns)).await;
+        if manners.hints_early {
+            let hints = Response::builder().status(103).body(()).unwrap();
+            let _ = stream.send_response(hints).await;
+        }
         let head = Response::builder().header("server", "a host").body(()).unwrap();
         if stream.send_response(head).await.is_err() {
             return;
@@ -256,4 +267,20 @@ async fn serve_quic(incoming: quinn::Incoming, manners: Manners, asked: Asked) {
         let _ = stream.send_data(manners.body()).await;
         let _ = stream.finish().await;
     }
+}
+
+/// A frame of HEADERS (RFC 9114 section 7.2.2) without an end, or with 25,000 times `:status: 200`
+/// of QPACK's own table (RFC 9204 appendix A).
+async fn raw_head(connection: &quinn::Connection, many_lines: bool) {
+    let Ok((mut sender, _receiver)) = connection.accept_bi().await else { return };
+    if many_lines {
+        let lines = [0xd9; 25_000];
+        let bytes = (2 + lines.len() as u32) | 0x8000_0000;
+        let head = [&[1][..], &bytes.to_be_bytes(), &[0, 0], &lines].concat();
+        let _ = sender.write_all(&head).await;
+    } else {
+        let _ = sender.write_all(&[1, 0xbf, 0xff, 0xff, 0xff]).await;
+        while sender.write_all(&[0; 1 << 14]).await.is_ok() {}
+    }
+    let _ = connection.closed().await;
 }
