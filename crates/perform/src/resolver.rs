@@ -7,8 +7,7 @@ use v6gap_sys::host::resolver;
 
 /// The first one of this system, where it tells.
 pub(crate) fn of_system() -> Option<SocketAddr> {
-    let first: IpAddr = resolver::servers().ok()?.into_iter().next()?;
-    Some(SocketAddr::new(first, Lookup::PORT))
+    resolver::servers().ok()?.into_iter().next()
 }
 
 /// The name server that a text names: an address, and a port behind it where that is another than
