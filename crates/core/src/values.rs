@@ -137,7 +137,7 @@ pub fn lost(ends: &Ends) -> Option<(u64, u64)> {
 /// The time of a phase of a visit, or of a question to a name server, in s.
 fn phase(metric: Metric, ends: &Ends) -> Option<f64> {
     let ns = match &ends.client.measured {
-        Measured::LookedUp(answer) => (metric == Metric::Lookup).then_some(answer.ns),
+        Measured::LookedUp(answer) => (metric == Metric::Lookup).then(|| answer.whole_ns()),
         Measured::Visited(visited) => visited.phase_ns(metric),
         _ => None,
     };

@@ -113,6 +113,14 @@ pub struct LookedUp {
     pub over_tcp_ns: Option<u64>,
 }
 
+impl LookedUp {
+    /// From the query to the whole answer, in ns: over TCP (RFC 7766) where it did not fit a
+    /// datagram.
+    pub fn whole_ns(&self) -> u64 {
+        self.ns.saturating_add(self.over_tcp_ns.unwrap_or(0))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

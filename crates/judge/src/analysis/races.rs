@@ -139,7 +139,7 @@ fn attempt(visited: &Visited) -> Option<Seen> {
 
 fn lookups(block: &Block<'_>) -> Option<PerFamily<u64>> {
     families(block, |trial| match &trial.ends.client.measured {
-        Measured::LookedUp(answer) => Some(answer.ns),
+        Measured::LookedUp(answer) => Some(answer.whole_ns()),
         _ => None,
     })
 }
