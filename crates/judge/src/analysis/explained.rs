@@ -1,7 +1,7 @@
 //! How much of a difference the headers explain, judged by what they leave: its range, with what
 //! the wire model itself is in doubt about added in quadrature.
 
-use super::effect::{Combined, orientation};
+use super::effect::{Combined, Mean, orientation};
 use super::{Explained, Range};
 use v6gap_core::metric::Metric;
 use v6gap_stats::Interval;
@@ -41,15 +41,19 @@ pub(super) fn uncertainty(metric: Metric) -> Option<f64> {
 
 /// The estimate with ranges as wide as they are if something else may be off by so much.
 pub(super) fn blurred(found: &Combined, by: f64) -> Combined {
-    let centre = found.centre;
-    let wider = |i: &Interval| Interval {
+    let wider = |centre: f64, i: &Interval| Interval {
         low: centre - libm::hypot(centre - i.low, by),
         high: centre + libm::hypot(i.high - centre, by),
     };
     Combined {
-        i95: wider(&found.i95),
-        i90: wider(&found.i90),
-        equivalence: wider(&found.equivalence),
+        i95: wider(found.centre, &found.i95),
+        i90: wider(found.centre, &found.i90),
+        equivalence: wider(found.centre, &found.equivalence),
+        mean: found.mean.map(|mean| Mean {
+            i95: wider(mean.centre, &mean.i95),
+            i90: wider(mean.centre, &mean.i90),
+            ..mean
+        }),
         ..found.clone()
     }
 }

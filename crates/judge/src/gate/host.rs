@@ -79,7 +79,8 @@ pub(super) fn judge(
     trial: &TrialRecord,
     findings: &mut Vec<GateFinding>,
 ) {
-    for (who, end) in ends(trial) {
+    let both: Vec<_> = ends(trial).collect();
+    for &(who, end) in &both {
         clock(trial, who, end, findings);
         steal(trial, who, end, findings);
         queue(plan, who, end, findings);
@@ -90,7 +91,9 @@ pub(super) fn judge(
             moved(&LISTENER, "listener", who, end, findings);
         }
         if cell.workload.transport() == Transport::Udp {
-            datagrams(cell, who, end, findings);
+            let others = both.iter().filter(|(other, _)| *other != who);
+            let is_shared = others.into_iter().any(|(_, other)| share_buffers(end, other));
+            datagrams(cell, who, end, is_shared, findings);
             sender(cell, who, end, findings);
             search(cell, who, end, findings);
         }
@@ -153,8 +156,14 @@ fn refused_segments(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>)
 
 /// A sender at full speed may well outrun its receiver: that is what is found, and what the socket
 /// dropped is known and not counted as lost. At a rate that was asked for, the receiver had to keep
-/// up.
-fn datagrams(cell: &Cell, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
+/// up. Where both ends are one host, its counters are the receiver's, too.
+fn datagrams(
+    cell: &Cell,
+    who: &str,
+    end: &EndReport,
+    is_shared: bool,
+    findings: &mut Vec<GateFinding>,
+) {
     moved(&DATAGRAMS, "host-drops", who, end, findings);
     let searches = matches!(cell.workload, Workload::Capacity(_));
     let full_speed = searches || cell.workload.rate_bps_most().is_none();
@@ -168,8 +177,14 @@ fn datagrams(cell: &Cell, who: &str, end: &EndReport, findings: &mut Vec<GateFin
                 findings.push(caveat("receiver-bound", seen));
             }
         }
+        Measured::Sent(_) | Measured::Searched(_) if full_speed && is_shared => {}
         _ => moved(&FULL_BUFFERS, "host-drops", who, end, findings),
     }
+}
+
+/// Whether two ends counted the same datagrams that found a receive buffer full.
+fn share_buffers(end: &EndReport, other: &EndReport) -> bool {
+    FULL_BUFFERS.iter().all(|(name, _)| end.counter(name) == other.counter(name))
 }
 
 /// Was what was asked for sent, and if all that goes was asked for, who set the limit?
@@ -287,12 +302,15 @@ pub(super) fn lateness(
 }
 
 /// The median lateness that the trials of a block bear, in ns: what waits long in queues bears
-/// more. The shorter of their round trips counts and the longer of their ways, whatever their
-/// families.
+/// more. The shorter of their round trips counts, of which connecting is one, and the longer of
+/// their ways, whatever their families.
 fn lateness_borne_ns(world: &World, block: [&TrialRecord; 2]) -> u64 {
     let crossed = |family| world.ways(family).iter().map(|met| met.len()).sum::<usize>();
     let crossings = block.map(|trial| crossed(trial.family)).into_iter().max().unwrap_or(0);
-    let rtts_ns = block.map(|trial| trial.values.get(&Metric::Rtt).map_or(0.0, |rtt| rtt * 1e9));
+    let rtts_ns = block.map(|trial| {
+        let one = [Metric::Rtt, Metric::Connect].into_iter().find_map(|m| trial.values.get(&m));
+        one.map_or(0.0, |rtt| rtt * 1e9)
+    });
     let rtt_ns = rtts_ns.into_iter().fold(f64::INFINITY, f64::min);
     let share_ns = LATENESS_SHARE_MAX * rtt_ns / crossings.max(1) as f64;
     LATENESS_NS_MAX.max(share_ns as u64)

@@ -370,6 +370,14 @@ fn a_late_or_lossy_link_closes() {
     // Four crossings of 20 µs are little beside a wait of 28 ms in a queue.
     assert!(closed("rtt-udp-64", Family::V4, |t| rtt_s(t, 28e-3, late)).is_empty());
     assert_eq!(closed("rtt-udp-64", Family::V4, |t| rtt_s(t, 8e-3, late)), ["link-late"]);
+    let connecting = |seconds: f64| {
+        closed("connect-tcp", Family::V4, |t| {
+            t.values.insert(Metric::Connect, seconds);
+            late(t);
+        })
+    };
+    assert!(connecting(28e-3).is_empty());
+    assert_eq!(connecting(8e-3), ["link-late"]);
     let drops = |t: &mut TrialRecord| {
         t.link = Some(Lateness { dropped: 2, ..Lateness::default() });
     };
@@ -456,7 +464,7 @@ fn marks_that_the_path_rewrote_are_a_reason_for_doubt() {
 /// counted what it dropped. At a rate that was asked for the receiver had to keep up.
 #[test]
 fn a_receiver_may_be_outrun_at_full_speed_only() {
-    let judged = |rate_bps: Option<u64>| {
+    let judged = |rate_bps: Option<u64>, of_client: i64| {
         let mut plan = plan();
         let index = plan.cells.iter().position(|c| c.id == "throughput-udp-1408").unwrap();
         if let Workload::UdpBulk(bulk) = &mut plan.parts_mut().cells[index].workload {
@@ -464,6 +472,7 @@ fn a_receiver_may_be_outrun_at_full_speed_only() {
         }
         let mut trial = trial(&plan, "throughput-udp-1408", Family::V6);
         count(trial.ends.server.seen_mut().unwrap(), "Udp6.RcvbufErrors", 100);
+        count(&mut trial.ends.client, "Udp6.RcvbufErrors", of_client);
         let sent = Sent { packets: 1000, span_ns: 1_000_000, ..Sent::default() };
         let received = Received { packets: 900, dropped: Some(100), ..Received::default() };
         trial.ends.client.measured =
@@ -473,9 +482,14 @@ fn a_receiver_may_be_outrun_at_full_speed_only() {
         findings.into_iter().map(|f| (f.gate, f.fatal)).collect::<Vec<_>>()
     };
     let caveat = |gate: &str| (gate.to_string(), false);
-    let full = judged(None);
-    assert_eq!(full, ["rate-missed", "sender-bound", "receiver-bound"].map(caveat));
-    let paced = judged(Some(1_000_000));
+    let bound = ["rate-missed", "sender-bound", "receiver-bound"].map(caveat);
+    // On one host the counter of the one end is that of the other.
+    for of_client in [0, 100] {
+        assert_eq!(judged(None, of_client), bound);
+    }
+    let others = judged(None, 7);
+    assert!(others.contains(&("host-drops".to_string(), true)), "{others:?}");
+    let paced = judged(Some(1_000_000), 0);
     assert_eq!(paced, [caveat("rate-missed"), ("host-drops".to_string(), true)]);
 }
 
