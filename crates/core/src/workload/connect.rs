@@ -75,6 +75,9 @@ impl Connect {
     }
 }
 
+/// Bytes of line time of a handshake's three packets, about.
+const HANDSHAKE_BYTES: u32 = 300;
+
 impl Kind for Connect {
     fn metrics(&self) -> &'static [Metric] {
         match self.purpose {
@@ -111,19 +114,25 @@ impl Kind for Connect {
         if self.purpose == Purpose::Hold {
             range("connections held", self.count, 1..=limits.held.into())?;
         }
-        Ok(())
+        let most = limits.exchanged_bytes_most();
+        Ok(range("bytes of all connections", self.exchanged_bytes(), 0..=most)?)
     }
 
-    fn keep_to(&mut self, _limits: &Limits, _told: &mut dyn FnMut(String)) {}
+    fn keep_to(&mut self, limits: &Limits, told: &mut dyn FnMut(String)) {
+        let (before, each) = (self.count, 2 * u64::from(HANDSHAKE_BYTES));
+        let most = u32::try_from(limits.exchanged_bytes_most() / each).unwrap_or(u32::MAX);
+        self.count = before.min(most.max(1));
+        if self.count < before {
+            told(format!("there are {} connections in a trial, not {before}", self.count));
+        }
+    }
 
     fn cost(&self, path: Path) -> Cost {
-        /// Bytes of line time of a handshake's three packets, about.
-        const HANDSHAKE_BYTES: f64 = 300.0;
         let count = f64::from(self.count);
         // The answer to a request takes another round trip.
         let trips = if self.purpose == Purpose::Open { 1.0 } else { 2.0 };
         let one_ns = trips * path.round_trip_ns / f64::from(self.concurrent.max(1)) + HOSTS_NS;
-        Cost { time_ns: count * one_ns, bytes: trips * count * HANDSHAKE_BYTES }
+        Cost { time_ns: count * one_ns, bytes: trips * count * f64::from(HANDSHAKE_BYTES) }
     }
 
     fn suffix(&self) -> String {
@@ -157,6 +166,11 @@ impl Kind for Connect {
 
     fn exchanges_in_all(&self) -> u64 {
         self.count.into()
+    }
+
+    /// Those of a handshake, and as many of a request, its answer and the end.
+    fn exchanged_bytes(&self) -> u64 {
+        u64::from(self.count) * 2 * u64::from(HANDSHAKE_BYTES)
     }
 
     fn notes_bytes(&self) -> u64 {

@@ -93,6 +93,8 @@ pub struct Answered {
     /// Times between answers.
     pub between: Tally,
     last_ns: Option<u64>,
+    /// How many more the task has.
+    left: usize,
 }
 
 impl Answered {
@@ -103,19 +105,19 @@ impl Answered {
             held: Vec::with_capacity(held),
             between: Tally::with_room(1, count),
             last_ns: None,
+            left: count,
         }
     }
 
     /// Answers a connection of the task with what it said. It stays open as long as there is room.
+    /// What is more than the task has is closed, whoever asks for it.
     pub fn answer(&mut self, data: &Data, stream: Stream) {
+        let Some(left) = self.left.checked_sub(1) else { return };
+        self.left = left;
         let now_ns = clock::now_ns();
         // What cannot be written is for the client to notice.
         let _ = stream.write(&data.encode());
-        let times = &mut self.between.times_ns;
-        // No more than the task said, whoever sends more.
-        if times.len() < times.capacity() {
-            times.extend(self.last_ns.map(|last_ns| now_ns - last_ns));
-        }
+        self.between.times_ns.extend(self.last_ns.map(|last_ns| now_ns - last_ns));
         self.last_ns = Some(now_ns);
         if self.held.len() < self.held.capacity() {
             self.held.push(stream);
