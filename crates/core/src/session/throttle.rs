@@ -49,14 +49,24 @@ impl Throttle {
         let place = |networks: &[Network], wide| networks.iter().position(|n| n.wide == wide);
         let full = self.networks.len() >= NETWORKS_MAX;
         if full && place(&self.networks, Some(wide)).is_none() {
-            self.networks.retain(|n| {
-                n.wide.is_none() || now_ns.saturating_sub(n.since_ns) < WHILE_NS || n.left_out > 0
-            });
+            let is_old = |n: &Network| now_ns.saturating_sub(n.since_ns) >= WHILE_NS;
+            // What was left out of those that nobody hears of any more counts for all others.
+            let old = self.networks.iter().filter(|n| n.wide.is_some() && is_old(n));
+            let left_out = old.map(|n| n.left_out).sum::<u64>();
+            self.networks.retain(|n| n.wide.is_none() || !is_old(n));
+            if left_out > 0 {
+                self.place(None, now_ns).left_out += left_out;
+            }
         }
         let full = self.networks.len() >= NETWORKS_MAX;
         let known = place(&self.networks, Some(wide));
-        let wide = (known.is_some() || !full).then_some(wide);
-        let i = place(&self.networks, wide).unwrap_or(self.networks.len());
+        self.place((known.is_some() || !full).then_some(wide), now_ns)
+    }
+
+    /// The place of a network; that of all others has no name.
+    fn place(&mut self, wide: Option<IpAddr>, now_ns: u64) -> &mut Network {
+        let known = self.networks.iter().position(|n| n.wide == wide);
+        let i = known.unwrap_or(self.networks.len());
         if i == self.networks.len() {
             self.networks.push(Network { wide, since_ns: now_ns, times: 0, left_out: 0 });
         }
@@ -80,6 +90,20 @@ mod tests {
         assert_eq!(told, [0; TIMES_MAX as usize]);
         assert_eq!(throttle.may_tell(four(1 << 8), 5), Some(0), "another network");
         assert_eq!(throttle.may_tell(four(1), 5 + WHILE_NS), Some(80));
+    }
+
+    /// Networks that came in number once do not keep later ones out of the log.
+    #[test]
+    fn places_of_networks_that_are_gone_are_given_back() {
+        let mut throttle = Throttle::default();
+        for network in 0..NETWORKS_MAX as u32 {
+            assert!((0..=TIMES_MAX).any(|_| throttle.may_tell(four(network << 8), 5).is_none()));
+        }
+        let late = four(0xffff << 8);
+        assert!((0..TIMES_MAX).all(|_| throttle.may_tell(late, 5 + WHILE_NS) == Some(0)));
+        assert!(throttle.networks.iter().any(|n| n.wide == Some(Origin::of(late).wide)));
+        let others = throttle.networks.iter().find(|n| n.wide.is_none()).unwrap();
+        assert_eq!(others.left_out, NETWORKS_MAX as u64);
     }
 
     proptest! {
