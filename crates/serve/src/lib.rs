@@ -38,7 +38,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 
 /// How the pages are served.
 #[derive(Debug)]
@@ -134,7 +133,7 @@ async fn until_stopped(
     let router = router(Arc::clone(&shared));
     listening(&addresses);
     let mut served = tokio::task::JoinSet::new();
-    let places = Arc::new(Semaphore::new(connection::CONNECTIONS_MAX));
+    let places = connection::Places::new(connection::CONNECTIONS_MAX);
     for listener in listeners {
         served.spawn(connection::serve(listener, router.clone(), Arc::clone(&places), None));
     }

@@ -15,7 +15,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::Semaphore;
 
 /// Where the text is, as all collectors expect it.
 const PATH: &str = "/metrics";
@@ -84,7 +83,7 @@ impl Scrapes {
             .fallback(answer::not_found)
             .layer(middleware::from_fn_with_state(Arc::clone(&shared), check))
             .with_state(shared);
-        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let places = connection::Places::new(CONNECTIONS_MAX);
         let served = connection::serve(self.listener, router, places, Some(WHOLE_TIME));
         self.runtime.block_on(served);
     }
