@@ -15,7 +15,7 @@ use crate::rights::Role;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::{AckKind, Context, Message};
 use futures_util::StreamExt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -24,6 +24,7 @@ use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::sink::{AGAIN_NS, Action, Event, RunOf, Sink};
 use v6gap_core::fleet::subject::{self, RESULTS};
 use v6gap_store::{KeptLines, Store};
+use v6gap_sys::disk;
 
 /// What the stream calls whoever takes results.
 const NAME: &str = "sink";
@@ -37,6 +38,16 @@ const AT_ONCE: usize = 32;
 /// How long the stream waits for a word on a part before it sends it again.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Most parts of one host that may have to come again at a time, so that what one lacks keeps out
+/// no other.
+const OF_ONE_HOST: usize = 32;
+
+/// Bytes of the disk that results leave free: the hub itself keeps what it decides there.
+const FREE_BYTES_MIN: u64 = 1 << 30;
+
+/// Messages that are no parts of which is told in a while, and how long that is, in ns.
+const NO_PARTS: (u32, u64) = (20, 10_000_000_000);
+
 /// How often a part is tried to be written: for five minutes.
 const TRIES: i64 = 60;
 
@@ -47,6 +58,9 @@ const FAILS_NS: u64 = 30_000_000_000;
 /// How far apart two failures are of which the later one says nothing of the earlier, in ns. One
 /// that hears nothing of the stream fails every 30 s.
 const APART_NS: u64 = 60_000_000_000;
+
+/// Why nothing is written where less than that is left.
+const FULL: &str = "less than 1 GiB of its disk is free";
 
 /// Held by the one sink that writes into an archive.
 const LOCK: &str = "sink.lock";
@@ -69,6 +83,8 @@ pub enum Told {
         subject: String,
         /// Why it is none.
         why: NoPart,
+        /// How many before it of which nothing was told.
+        left_out: u64,
     },
     /// A part could not be written, and will come again.
     Unwritten(String),
@@ -99,9 +115,37 @@ struct Going<'a> {
     archive: Archive,
     context: Context,
     /// Messages that no word was said on yet.
-    open: BTreeMap<u64, (Message, Vec<u8>)>,
+    open: BTreeMap<u64, (Message, HostName, Vec<u8>)>,
     number: u64,
+    /// Numbers in the stream of parts that come again, by host.
+    again: BTreeMap<HostName, BTreeSet<u64>>,
+    no_parts: NoParts,
     told: &'a mut dyn FnMut(Told),
+}
+
+/// What was told of messages that are no parts: anybody who was invited may send as many as he
+/// likes.
+#[derive(Debug, Default)]
+struct NoParts {
+    since_ns: u64,
+    told: u32,
+    left_out: u64,
+}
+
+impl NoParts {
+    /// Whether the next is told of, and if so how many were not since the last.
+    fn next(&mut self, now_ns: u64) -> Option<u64> {
+        let (most, while_ns) = NO_PARTS;
+        if now_ns.saturating_sub(self.since_ns) >= while_ns {
+            (self.since_ns, self.told) = (now_ns, 0);
+        }
+        if self.told >= most {
+            self.left_out += 1;
+            return None;
+        }
+        self.told += 1;
+        Some(std::mem::take(&mut self.left_out))
+    }
 }
 
 /// Since when it fails to read, and when it did last, in ns.
@@ -137,7 +181,9 @@ pub async fn go_on(
     };
     told(Told::Ready);
     let (open, number, mut fails) = (BTreeMap::new(), 0, Fails::default());
-    let mut going = Going { machine: Sink::new(), archive, context, open, number, told };
+    let (again, no_parts) = (BTreeMap::new(), NoParts::default());
+    let mut going =
+        Going { machine: Sink::new(), archive, context, open, number, again, no_parts, told };
     loop {
         let message = tokio::select! {
             message = messages.next() => message,
@@ -187,7 +233,10 @@ impl Going<'_> {
         let (header, bytes) = match parts::read(&message.subject, &message.payload) {
             Ok(part) => part,
             Err(why) => {
-                (self.told)(Told::NoPart { subject: message.subject.to_string(), why });
+                if let Some(left_out) = self.no_parts.next(now().ns) {
+                    let subject = message.subject.to_string();
+                    (self.told)(Told::NoPart { subject, why, left_out });
+                }
                 // Sent again it would be none either. Unsaid, it comes again and is none again.
                 let _ = message.ack_with(AckKind::Term).await;
                 return;
@@ -197,13 +246,13 @@ impl Going<'_> {
             Ok(bytes) => bytes,
             Err(error) => {
                 (self.told)(Told::Unwritten(error.to_string()));
-                again(&message).await;
+                self.again(&header.from, &message).await;
                 return;
             }
         };
         self.number += 1;
         let number = self.number;
-        self.open.insert(number, (message, bytes));
+        self.open.insert(number, (message, header.from.clone(), bytes));
         let mut events = vec![Event::Chunk { message: number, header: Box::new(header), on_disk }];
         while let Some(event) = events.pop() {
             for action in self.machine.step(event) {
@@ -220,13 +269,14 @@ impl Going<'_> {
             }
             // What is not heard comes again, and is known then.
             Action::Done(number) => {
-                if let Some((message, _)) = self.open.remove(&number) {
+                if let Some((message, host, _)) = self.open.remove(&number) {
                     let _ = message.ack().await;
+                    self.over(&host, &message);
                 }
             }
             Action::Again(number) => {
-                if let Some((message, _)) = self.open.remove(&number) {
-                    again(&message).await;
+                if let Some((message, host, _)) = self.open.remove(&number) {
+                    self.again(&host, &message).await;
                 }
             }
             Action::Ack(ack) => self.say(&ack).await,
@@ -236,7 +286,12 @@ impl Going<'_> {
 
     /// Whether the part is on the disk now.
     fn append(&mut self, number: u64, run: &RunOf, skip: u64) -> bool {
-        let Some((_, bytes)) = self.open.get(&number) else { return false };
+        let Some((_, _, bytes)) = self.open.get(&number) else { return false };
+        // Where the system does not tell, writing shows it.
+        if disk::free_bytes(&self.archive.folder).unwrap_or(u64::MAX) < FREE_BYTES_MIN {
+            (self.told)(Told::Unwritten(FULL.to_owned()));
+            return false;
+        }
         let store = self.archive.store(&run.host);
         let rest = usize::try_from(skip).ok().and_then(|skip| bytes.get(skip..));
         let written = store.grown_bytes(&run.run).and_then(|at| {
@@ -255,6 +310,32 @@ impl Going<'_> {
         }
     }
 
+    /// Has a part come again, but for one that came too often or is one of too many of its host: so
+    /// many are waited for at a time, and those of one host, whose beginning is lost, may not keep
+    /// out all others. Its agent sends the whole again.
+    async fn again(&mut self, host: &HostName, message: &Message) {
+        let Ok(info) = message.info() else { return };
+        let (number, often) = (info.stream_sequence, info.delivered >= TRIES);
+        let held = self.again.entry(host.clone()).or_default();
+        let crowded = held.len() >= OF_ONE_HOST && !held.contains(&number);
+        if often || crowded {
+            let _ = message.ack_with(AckKind::Term).await;
+            self.over(host, message);
+            return;
+        }
+        held.insert(number);
+        let _ = message.ack_with(AckKind::Nak(Some(Duration::from_nanos(AGAIN_NS)))).await;
+    }
+
+    /// A part does not come again.
+    fn over(&mut self, host: &HostName, message: &Message) {
+        let (Ok(info), Some(held)) = (message.info(), self.again.get_mut(host)) else { return };
+        held.remove(&info.stream_sequence);
+        if held.is_empty() {
+            self.again.remove(host);
+        }
+    }
+
     /// Tells an agent. One that does not hear it sends again, and is told again.
     async fn say(&self, ack: &Ack) {
         if let Ok(text) = serde_json::to_vec(ack) {
@@ -263,21 +344,18 @@ impl Going<'_> {
     }
 }
 
-/// Has a part come again, but for one that came too often: so many are waited for at a time, and
-/// those of one host, whose beginning is lost, may not keep out all others. Its agent sends the
-/// whole again.
-async fn again(message: &Message) {
-    let often = message.info().is_ok_and(|info| info.delivered >= TRIES);
-    let kind = match often {
-        true => AckKind::Term,
-        false => AckKind::Nak(Some(Duration::from_nanos(AGAIN_NS))),
-    };
-    let _ = message.ack_with(kind).await;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_what_is_no_part_little_is_told() {
+        let mut no_parts = NoParts::default();
+        let (most, while_ns) = NO_PARTS;
+        let told: Vec<u64> = (0..100).filter_map(|_| no_parts.next(while_ns)).collect();
+        assert_eq!(told, vec![0; most as usize]);
+        assert_eq!(no_parts.next(2 * while_ns), Some(100 - u64::from(most)));
+    }
 
     #[test]
     fn failures_that_go_on_end_it_and_those_that_pass_do_not() {

@@ -1,7 +1,7 @@
 //! `serve`: answer measurements until stopped.
 
 mod lines;
-mod log;
+pub mod log;
 
 use crate::args::ServeArgs;
 use crate::failure::{Failure, Outcome};
@@ -16,8 +16,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::wire::stamp;
 use v6gap_core::wire::whereabouts::ADDRESSES_MAX;
+use v6gap_core::wire::{PORT, stamp};
 use v6gap_perform::errors::{ErrorClass, SocketError};
 use v6gap_perform::facts::this_host;
 use v6gap_perform::serve::{
@@ -162,18 +162,39 @@ fn bind_failure(error: &ServerError, args: &ServeArgs) -> Failure {
         return stamp_failure(error, source, args.stamp_port.unwrap_or(stamp::PORT));
     }
     let port = args.port;
-    Failure::new("E111", Outcome::Usage, format!("cannot serve on port {port}"))
-        .seen(format!("{error}."))
-        .likely("another v6gap serves already.")
-        .run(format!("ss -lntup 'sport = {port}'"), "who has the port")
-        .run("v6gap serve -p 4467", "another port; clients need -p 4467 too")
+    let failure = Failure::new("E111", Outcome::Usage, format!("cannot serve on port {port}"))
+        .seen(format!("{error}."));
+    let failure = match error {
+        ServerError::NoFamily(_) => {
+            let likely = match args.listen.is_empty() {
+                true => "this computer has neither family.",
+                false => "what --listen names is no address of this computer.",
+            };
+            return failure.likely(likely).run("ip addr", "shows its addresses");
+        }
+        ServerError::Bind { source, .. } if source.class() == ErrorClass::Permission => {
+            failure.likely(PRIVILEGED)
+        }
+        _ => failure
+            .likely("another v6gap serves already.")
+            .run(format!("ss -lntup 'sport = {port}'"), "who has the port"),
+    };
+    let listen = args.listen.iter().map(|address| format!(" --listen {address}"));
+    let (listen, other) = (listen.collect::<String>(), if port == PORT { PORT + 1 } else { PORT });
+    failure.run(
+        format!("v6gap serve{listen} -p {other}"),
+        format!("another port; clients need -p {other} too"),
+    )
 }
+
+/// Why a port is not granted.
+const PRIVILEGED: &str = "ports below 1024 want a privilege, which a server should not have.";
 
 fn stamp_failure(error: &ServerError, source: &SocketError, port: u16) -> Failure {
     let what = format!("cannot answer STAMP on port {port}");
     let failure = Failure::new("E111", Outcome::Usage, what).seen(format!("{error}."));
     let failure = if source.class() == ErrorClass::Permission {
-        failure.likely("ports below 1024 want a privilege, which a server should not have.")
+        failure.likely(PRIVILEGED)
     } else {
         let holder = format!("ss -lnup 'sport = {port}'");
         failure.likely("another reflector answers already.").run(holder, "who has the port")

@@ -159,11 +159,18 @@ pub enum ServerError {
     #[error("cannot start a thread for STAMP: {0}")]
     StampThread(io::Error),
     /// No family is left to listen on.
-    #[error("no address family to serve")]
-    NoFamily,
+    #[error("no address family to serve{}", of_system(.0))]
+    NoFamily(PerFamily<Option<String>>),
     /// The system's answer to waiting for connections.
     #[error("cannot wait for connections: {0}")]
     Wait(#[from] io::Error),
+}
+
+/// What the system said of the families that are missing, behind what that leads to.
+fn of_system(missing: &PerFamily<Option<String>>) -> String {
+    let said = Family::BOTH.into_iter().filter_map(|family| missing.get(family).as_deref());
+    let said = said.collect::<Vec<_>>().join("; ");
+    if said.is_empty() { said } else { format!(": {said}") }
 }
 
 /// Why a source was turned away.
@@ -256,7 +263,7 @@ impl Server {
             }
         }
         if addresses == PerFamily::default() {
-            return Err(ServerError::NoFamily);
+            return Err(ServerError::NoFamily(missing));
         }
         // The key of sessions is nothing that a sender of STAMP could prove to know.
         let reflector = options.stamp.as_ref().map(|stamp| {

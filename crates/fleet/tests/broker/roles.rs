@@ -79,7 +79,7 @@ fn say(what: Told) {
 fn keep(folder: &Path) -> ! {
     let mut told = |what| match what {
         sink::Told::Ready => println!("ready"),
-        sink::Told::NoPart { subject, why } => println!("no-part {subject} {why:?}"),
+        sink::Told::NoPart { subject, why, .. } => println!("no-part {subject} {why:?}"),
         sink::Told::Unwritten(why) => println!("unwritten {why}"),
         sink::Told::Has { .. } => {}
     };

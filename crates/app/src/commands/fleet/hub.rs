@@ -3,6 +3,7 @@
 use super::until_stopped;
 use crate::args::{HubCommand, HubInitArgs, HubInviteArgs, HubRevokeArgs, HubRunArgs};
 use crate::commands::scraped;
+use crate::commands::serve::log::Log;
 use crate::database::access;
 use crate::failure::{Failure, Outcome};
 use crate::output;
@@ -86,16 +87,24 @@ fn run(args: &HubRunArgs, style: &Style) -> Result<Outcome, Failure> {
         Options { server: args.nats_server.clone(), node, beside, metrics: args.metrics.is_some() };
     let scraped = args.metrics.map(told_metrics).transpose()?;
     let addresses = hub.addresses().join(", ");
+    let lines = *style;
+    // Who reads it slowly or not at all holds up no part of the hub.
+    let log = Log::start(move |text| output::to_stdout(&output::fit(&lines, text)))
+        .map_err(|e| Failure::unexpected(format!("cannot start a thread for the log: {e}")))?;
     let mut told = |what: Told| {
         if let (Told::Metrics(metrics), Some(page)) = (&what, &scraped) {
             page.put(metrics_text(metrics));
         }
         if let Some(line) = line(&what, &addresses) {
             // Agents may say anything.
-            output::to_stdout(&output::fit(style, &line));
+            log.say(line);
         }
     };
-    until_stopped(&stop, async |stop| supervise::run(&hub, &options, &mut told, asked, stop).await)
+    let outcome = until_stopped(&stop, async |stop| {
+        supervise::run(&hub, &options, &mut told, asked, stop).await
+    });
+    log.finish();
+    outcome
 }
 
 /// Tells collectors of metrics how the hub does.
@@ -203,7 +212,13 @@ fn of_coordinator(told: &OfCoordinator) -> Option<String> {
 fn of_sink(told: &OfSink) -> Option<String> {
     Some(match told {
         OfSink::Ready | OfSink::Has { .. } => return None,
-        OfSink::NoPart { subject, why } => format!("{subject}: no part of a result ({why:?})"),
+        OfSink::NoPart { subject, why, left_out } => {
+            let more = match left_out {
+                0 => String::new(),
+                more => format!(", after {more} more that were not told"),
+            };
+            format!("{subject}: no part of a result ({why:?}){more}")
+        }
         OfSink::Unwritten(why) => format!("The archive cannot be written: {why}"),
     })
 }
