@@ -4,7 +4,7 @@
 
 use crate::family::Family;
 use crate::metric::Metric;
-use crate::workload::{Cell, TcpBulk, Transport, Workload};
+use crate::workload::{Cell, Probe, TcpBulk, Transport, Workload};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,8 @@ pub struct Value {
     /// Message or payload sizes that it holds for, in bytes, both ends included.
     #[serde(default)]
     pub levels_bytes: Option<[u32; 2]>,
-    /// Size of a write or of a segment that it holds for, in bytes.
+    /// Size of a write or of a segment that it holds for, in bytes; of a loaded round trip, that of
+    /// the load's segments.
     #[serde(default)]
     pub packet_bytes: Option<u32>,
     /// Socket buffers that it holds for, in bytes.
@@ -150,6 +151,9 @@ fn buffer(workload: &Workload) -> Option<u32> {
 }
 
 fn packet(workload: &Workload) -> Option<u32> {
+    if let Workload::Probe(Probe { load: Some(load), .. }) = workload {
+        return load.settings.mss_bytes;
+    }
     let Workload::TcpBulk(TcpBulk { settings, write_bytes, write_drawn, .. }) = workload else {
         return None;
     };
@@ -159,6 +163,7 @@ fn packet(workload: &Workload) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::Load;
 
     #[test]
     fn every_file_is_right() {
@@ -200,6 +205,15 @@ mod tests {
         assert!(lower.is_of(&bulk(Some(768), 4096), Metric::Throughput));
         assert!(!lower.is_of(&bulk(Some(1408), 768), Metric::Throughput));
         assert!(!lower.is_of(&bulk(None, 768), Metric::Rtt));
+        let loaded = |mss_bytes| {
+            let mut load = Load::default();
+            load.settings.mss_bytes = mss_bytes;
+            let probe = Probe { payload_bytes: 768, load: Some(load), ..Probe::default() };
+            Cell::named(Workload::Probe(probe))
+        };
+        let higher = of("21 %");
+        assert!(higher.is_of(&loaded(Some(768)), Metric::Rtt));
+        assert!(!higher.is_of(&loaded(None), Metric::Rtt));
     }
 
     #[test]

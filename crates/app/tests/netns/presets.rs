@@ -7,12 +7,13 @@ use serde_json::Value;
 use std::time::Instant;
 
 /// Those of the studies, each with a lab of its own.
-const OF_STUDIES: [&str; 14] = [
+const OF_STUDIES: [&str; 15] = [
     "raicu-tcp-rtt",
     "raicu-udp-rtt",
     "raicu-10mbit-tcp",
     "raicu-10mbit-udp",
     "raicu-throughput",
+    "raicu-delay-variation",
     "raicu-priority",
     "goyal-throughput",
     "goyal-ping",

@@ -364,6 +364,8 @@ pub struct Load {
     pub lead: Option<String>,
     /// Congestion control, over TCP.
     pub congestion: Option<String>,
+    /// Largest segment, over TCP; `same` is the payload of the probes.
+    pub mss: Option<String>,
     /// `tcp` or `udp`.
     pub protocol: Option<String>,
     /// Payload of its datagrams, over UDP; `same` is that of the probes.

@@ -184,8 +184,17 @@ impl Load {
             LoadFamily::Other => " of the other family",
         };
         let streams = match (self.udp, self.streams) {
-            (None, 1) => String::new(),
-            (None, streams) => format!(" by {streams} streams"),
+            (None, streams) => {
+                let streams =
+                    if streams == 1 { String::new() } else { format!(" by {streams} streams") };
+                let segments = self.settings.mss_bytes.map_or(String::new(), |bytes| {
+                    match bytes == payload_bytes {
+                        true => String::from(" by segments of the same size"),
+                        false => format!(" by segments of {}", format_bytes(bytes.into())),
+                    }
+                });
+                format!("{streams}{segments}")
+            }
             (Some(udp), streams) => {
                 let streams =
                     if streams == 1 { String::new() } else { format!(" in {streams} streams") };
@@ -218,11 +227,12 @@ impl Load {
         let congestion = self.settings.congestion.as_deref();
         let congestion = congestion.filter(|&name| name != LAB_CONGESTION);
         let congestion = congestion.map_or(String::new(), |name| format!("-{name}"));
+        let mss = self.settings.mss_bytes.map_or(String::new(), |bytes| format!("-mss-{bytes}"));
         let (udp, datagrams) = self.udp.map_or_else(Default::default, |udp| {
             let rate = udp.rate_bps.map_or(String::new(), |rate_bps| format!("-{rate_bps}bps"));
             ("udp-", format!("-of-{}{rate}", udp.payload_bytes))
         });
-        format!("{udp}{way}-{}{family}{congestion}{datagrams}", self.streams)
+        format!("{udp}{way}-{}{family}{congestion}{mss}{datagrams}", self.streams)
     }
 }
 

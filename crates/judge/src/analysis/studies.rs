@@ -313,7 +313,7 @@ mod tests {
         let value = &study.values[0];
         let range = |low, high| Range { low, high };
         assert_eq!(compare(value, range(-0.015, -0.013)), Some(Comparison::Within));
-        assert_eq!(compare(value, range(-0.009, 0.0)), Some(Comparison::Above));
+        assert_eq!(compare(value, range(-0.004, 0.0)), Some(Comparison::Above));
         assert_eq!(compare(value, range(-0.5, -0.03)), Some(Comparison::Below));
     }
 }

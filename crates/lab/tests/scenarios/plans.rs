@@ -24,8 +24,8 @@ const SEEDS: u64 = 10;
 /// Seeds of each plan on hosts that something befalls.
 const TROUBLED_SEEDS: u64 = 3;
 
-/// What the simulated hosts cannot do: probes under load.
-const NOT_SIMULATED: [&str; 1] = ["raicu-priority"];
+/// What the simulated hosts cannot do: probes.
+const NOT_SIMULATED: [&str; 2] = ["raicu-delay-variation", "raicu-priority"];
 
 /// How far beyond its range the prediction of a question may lie: hosts take time that no header
 /// explains.

@@ -9,10 +9,11 @@ use crate::plan::draft::{self, Levels, Measure};
 use crate::plan::levels::expand;
 use crate::unit;
 use crate::workload::{
-    Direction, Echo, Kind, LAB_CONGESTION, Load, LoadFamily, Probe, UdpLoad, Workload,
+    Direction, Echo, Kind, LAB_CONGESTION, Load, LoadFamily, Probe, StreamSettings, UdpLoad,
+    Workload,
 };
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
@@ -31,7 +32,8 @@ const TIMEOUT_NS: RangeInclusive<u64> = 1_000_000..=60_000_000_000;
 /// Largest error of clocks that may be declared, in ns.
 const CLOCK_ERROR_NS_MAX: u64 = 1_000_000_000;
 
-/// What the payload of a load over UDP is called that is that of the probes.
+/// What the payload of a load over UDP, or the segment of one over TCP, is called that is the
+/// payload of the probes.
 const SAME: &str = "same";
 
 /// Whether a table asks for probes: only they tell these metrics, or keep such a schedule.
@@ -58,7 +60,7 @@ pub(super) fn probes(
         kernel_times: measure.kernel_times.unwrap_or(true),
         ..Probe::default()
     };
-    let span = |name: &str, text: Option<&alloc::string::String>, problems: &mut Problems| {
+    let span = |name: &str, text: Option<&String>, problems: &mut Problems| {
         problems.read_optional(&format!("{key}.{name}"), text, unit::parse_span)
     };
     let within = |name: &str, ns: u64, range: RangeInclusive<u64>, problems: &mut Problems| {
@@ -88,15 +90,29 @@ pub(super) fn probes(
         let most = Probe::PACKETS_MAX;
         problems.add(format!("{key}.time"), format!("an arm has more than {most} packets"));
     }
-    let same = measure.load.as_ref().is_some_and(|load| load.payload.as_deref() == Some(SAME));
-    let made = |payload_bytes| {
-        let mut probe = Probe { payload_bytes, ..probe.clone() };
-        if let Some(udp) = probe.load.as_mut().and_then(|load| load.udp.as_mut()).filter(|_| same) {
-            udp.payload_bytes = payload_bytes;
-        }
-        Workload::Probe(probe)
+    let is_same = |of: fn(&draft::Load) -> &Option<String>| {
+        measure.load.as_ref().is_some_and(|load| of(load).as_deref() == Some(SAME))
     };
-    payloads.into_iter().map(made).collect()
+    let (same_payload, same_segment) = (is_same(|load| &load.payload), is_same(|load| &load.mss));
+    let mut found = Vec::new();
+    for payload_bytes in payloads {
+        let mut probe = Probe { payload_bytes, ..probe.clone() };
+        if let Some(load) = &mut probe.load {
+            match &mut load.udp {
+                Some(udp) if same_payload => udp.payload_bytes = payload_bytes,
+                None if same_segment => load.settings.mss_bytes = Some(payload_bytes),
+                Some(_) | None => {}
+            }
+            let segments = StreamSettings::MSS_BYTES;
+            if load.settings.mss_bytes.is_some_and(|bytes| !segments.contains(&bytes)) {
+                let (least, most) = segments.into_inner();
+                let what = format!("must be between {least} B and {most} B");
+                problems.add(format!("{key}.load.mss"), what);
+            }
+        }
+        found.push(Workload::Probe(probe));
+    }
+    found
 }
 
 /// Packets of a turn and number of turns: as given, or as they fit the time.
@@ -173,6 +189,9 @@ fn load(key: &str, draft: &draft::Load, place: Place, problems: &mut Problems) -
                 Some(name) => Some(super::tcp_bulk::congestion(&key, name, problems)),
                 None => usual.map(ToString::to_string),
             };
+            let mss = draft.mss.as_ref().filter(|text| *text != SAME);
+            let mss = problems.read_optional(&format!("{key}.mss"), mss, unit::parse_bytes);
+            load.settings.mss_bytes = mss.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
         }
         Some("udp") => load.udp = Some(udp_load(&key, draft, place, problems)),
         Some(found) => problems.one_of(format!("{key}.protocol"), found, &["tcp", "udp"]),
@@ -182,8 +201,10 @@ fn load(key: &str, draft: &draft::Load, place: Place, problems: &mut Problems) -
 
 fn udp_load(key: &str, draft: &draft::Load, place: Place, problems: &mut Problems) -> UdpLoad {
     let mut udp = UdpLoad::default();
-    if draft.congestion.is_some() {
-        problems.add(format!("{key}.congestion"), "only a load over TCP has this");
+    for (name, given) in [("congestion", &draft.congestion), ("mss", &draft.mss)] {
+        if given.is_some() {
+            problems.add(format!("{key}.{name}"), "only a load over TCP has this");
+        }
     }
     let payload_key = format!("{key}.payload");
     let text = draft.payload.as_ref().filter(|text| *text != SAME);
@@ -232,7 +253,6 @@ mod tests {
     use crate::plan::Plan;
     use crate::plan::check::{Problem, check};
     use crate::plan::draft::{Draft, VERSION};
-    use alloc::string::{String, ToString};
     use alloc::vec;
 
     fn measure(metric: &str) -> Measure {
@@ -275,8 +295,16 @@ mod tests {
         let full = r#"{"protocol":"udp","bitrate":"full","payload":"64 B","streams":2}"#;
         let id = &loaded(full).unwrap().cells[0].id;
         assert_eq!(id, "rtt-loaded-udp-send-2-of-64-64");
+        let same = loaded(r#"{"protocol":"tcp","mss":"same"}"#);
+        assert!(same.unwrap_err().iter().any(|p| p.key == "measure[0].load.mss"), "64 B are none");
+        let segments = loaded(r#"{"protocol":"tcp","mss":"536 B"}"#).unwrap();
+        assert_eq!(segments.cells[0].id, "rtt-loaded-send-1-mss-536-64");
+        let Workload::Probe(probe) = &segments.cells[0].workload else { panic!() };
+        assert_eq!(probe.words(true), ", loaded by segments of 536 B");
         for (load, key) in [
             (r#"{"protocol":"udp"}"#, "load"),
+            (r#"{"protocol":"udp","bitrate":"full","mss":"536 B"}"#, "load.mss"),
+            (r#"{"mss":"40 B"}"#, "load.mss"),
             (r#"{"protocol":"udp","bitrate":"0"}"#, "load.bitrate"),
             (r#"{"protocol":"udp","bitrate":"full","payload":"19 B"}"#, "load.payload"),
             (r#"{"protocol":"udp","bitrate":"full","congestion":"bbr"}"#, "load.congestion"),
