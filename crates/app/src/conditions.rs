@@ -5,6 +5,7 @@ use crate::alone;
 use crate::args::{Asked, ChangeOf, CompareArgs, Condition, ResultArgs};
 use crate::failure::Outcome;
 use v6gap_core::metric::Metric;
+use v6gap_core::plan::Plan;
 use v6gap_judge::analysis::compare::{Comparison, Of};
 use v6gap_judge::analysis::{Analysis, Question, Verdict};
 
@@ -37,6 +38,17 @@ pub fn outcome(result: &ResultArgs, analysis: &Analysis) -> Outcome {
     let nothing =
         analysis.questions.iter().all(|q| q.verdict == Verdict::None && q.effect.is_none());
     judge(&result.fail_if, &result.require, &verdicts, nothing)
+}
+
+/// The metric of a condition that could never make a run of this plan fail.
+pub fn never_met(result: &ResultArgs, plan: &Plan) -> Option<Metric> {
+    let measured =
+        |metric: &Metric| plan.cells.iter().any(|cell| cell.workload.metrics().contains(metric));
+    let named = result.fail_if.iter().filter_map(|condition| match condition.asked {
+        Asked::Of(metric) => Some(metric),
+        Asked::All | Asked::Failures | Asked::LostExchanges | Asked::Broken => None,
+    });
+    named.into_iter().find(|metric| !measured(metric))
 }
 
 /// How the program ends after what has no verdicts, as one family alone or the way to a host:
@@ -307,6 +319,20 @@ mod tests {
         ends("", &found, Outcome::Done);
         ends("--fail-if same", &found, Outcome::Done);
         ends("--require same", &found, Outcome::Undecided);
+    }
+
+    #[test]
+    fn what_is_not_measured_makes_nothing_fail() {
+        let plan = preset::first_look(PerArm::FAMILIES, None, 7);
+        let unmet = |flags: &str| {
+            let words = "v6gap run host".split(' ').chain(flags.split_whitespace());
+            let Command::Run(args) = Cli::try_parse_from(words).unwrap().command else {
+                panic!("run was typed")
+            };
+            never_met(&args.result, &plan)
+        };
+        assert_eq!(unmet("--fail-if worse:cpu"), Some(Metric::Cpu));
+        assert_eq!(unmet("--fail-if worse,worse:rtt,worse:failures --require same:cpu"), None);
     }
 
     #[test]

@@ -33,7 +33,10 @@ pub enum Parsed {
 pub fn parse(typed: impl Iterator<Item = OsString>) -> Result<Parsed, Failure> {
     let mut words = Vec::new();
     for word in typed {
-        let lossy = |word: OsString| Failure::usage(format!("{word:?} is not valid text"));
+        let lossy = |word: OsString| {
+            Failure::usage(format!("{word:?} is not valid text"))
+                .seen("What is typed, names of files among it, has to be UTF-8.")
+        };
         words.push(word.into_string().map_err(lossy)?);
     }
     let short = |outcome| Ok(Parsed::Help { text: SHORT_HELP.to_owned(), outcome });

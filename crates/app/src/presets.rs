@@ -16,7 +16,7 @@ use v6gap_store::{PlanFileError, PlanProblem, StoreError, parse_plan, read_plan}
 const PLAN_BYTES_MAX: u64 = 1 << 20;
 
 /// All of them, those of one study next to each other.
-pub const PRESETS: [Preset; 20] = shipped!["plans":
+pub const PRESETS: [Preset; 21] = shipped!["plans":
     "first-look",
     "null",
     "sizes",
@@ -28,6 +28,7 @@ pub const PRESETS: [Preset; 20] = shipped!["plans":
     "raicu-10mbit-tcp",
     "raicu-10mbit-udp",
     "raicu-throughput",
+    "raicu-delay-variation",
     "raicu-priority",
     "goyal-throughput",
     "goyal-ping",

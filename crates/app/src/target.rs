@@ -1,6 +1,7 @@
 //! Who is to be measured and how, as it was typed.
 
 use crate::args::{CaptureArgs, ConnectArgs, ResultArgs, SnmpArgs};
+use crate::conditions;
 use crate::failure::Failure;
 use crate::key::{self, SnmpKeys};
 use crate::settings::Context;
@@ -34,8 +35,12 @@ impl RunOptions {
     /// Performing `plan` with these options; it is not fitted to the path.
     ///
     /// # Errors
-    /// If a key cannot be used.
+    /// If a key cannot be used, or a condition could never be met.
     pub fn job(&self, plan: Plan, keys: &SnmpKeys) -> Result<Job, Failure> {
+        if let Some(metric) = conditions::never_met(&self.result, &plan) {
+            let what = format!("--fail-if: {metric} is not measured, so nothing could fail");
+            return Err(Failure::usage(what));
+        }
         Ok(Job {
             plan,
             access: self.connect.access()?,
@@ -73,6 +78,9 @@ impl ConnectArgs {
     /// # Errors
     /// If an address cannot be measured, or the name is not known.
     pub fn target(&self, host: &str) -> Result<Target, Failure> {
+        if host.trim().is_empty() {
+            return Err(Failure::usage("the name of the host is empty"));
+        }
         let given = self.addresses();
         let target = resolve(host, self.port, given.v4.as_deref(), given.v6.as_deref())?;
         Ok(target.from(&self.bind)?)

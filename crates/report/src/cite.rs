@@ -283,9 +283,9 @@ fn design(analysis: &Analysis) -> String {
     let design = &analysis.run.plan.design;
     let order = sentences::drawn::order(analysis);
     let mut said = format!(
-        "Both were measured next to each other in time in blocks, {} rounds of them, {order}; \
+        "Both were measured next to each other in time in blocks, {} of them, {order}; \
          neither shares sockets with the other.",
-        analysis.rounds
+        counted(analysis.rounds as usize, "round")
     );
     let nulls = analysis.null_blocks();
     if nulls > 0 {

@@ -30,7 +30,8 @@ impl RunName {
         if let Some(host) = text.strip_prefix("last:") {
             return RunName::LastOf(host.to_owned());
         }
-        if text.contains(['/', '\\']) || text.ends_with(".jsonl") {
+        // No identifier has any of these.
+        if text.contains(['/', '\\', '.']) {
             return RunName::File(PathBuf::from(text));
         }
         RunName::Id(text.to_owned())

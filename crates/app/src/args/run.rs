@@ -138,8 +138,8 @@ pub struct DesignArgs {
     /// The same as --for 10min
     #[arg(long)]
     pub thorough: bool,
-    /// Measure only these: throughput, rtt, connect, loss; tcp, udp, icmp; where they are named
-    /// also capacity, rate-at-loss, packet-rate, connect-rate, first-byte, ipdv, pdv, loss-back,
+    /// Measure only these: throughput, rtt, connect, loss; tcp, udp; where they are named also
+    /// capacity, rate-at-loss, packet-rate, connect-rate, first-byte, ipdv, pdv, loss-back,
     /// reordering, duplication, frame-loss, frame-lateness
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::measured)]
     pub measure: Vec<Wanted>,

@@ -54,13 +54,25 @@ impl Findings {
 pub fn execute(args: &CheckArgs, context: &Context) -> Result<Outcome, Failure> {
     let connect = &args.connect;
     let access = connect.access()?;
-    let target = connect.target(&args.host);
-    let target = target.map_err(|failure| connect.said_again(&args.host, failure))?;
+    let target = match connect.target(&args.host) {
+        Ok(target) => target,
+        Err(failure) => return Err(nowhere(args, connect.said_again(&args.host, failure))),
+    };
     let turn = Turn::of_host(&context.locks(), !connect.no_wait)?;
     session::in_turn_unstored(turn, |turn| {
         let access = Access { measurement: Some(turn.measurement()), ..access };
         look(args, &target, &access, turn, context)
     })
+}
+
+/// Without a target there is nothing else to find.
+fn nowhere(args: &CheckArgs, failure: Failure) -> Failure {
+    if args.json {
+        let lines = vec![(Mark::Fail, "Names", failure.what().to_owned())];
+        let found = Findings { lines, failure: Some(failure.clone()) };
+        output::to_stdout(&output::document(&as_json(&args.host, &found)));
+    }
+    failure
 }
 
 fn look(
@@ -80,7 +92,7 @@ fn look(
     let failure = found.failure.take();
     found.failure = failure.map(|failure| args.connect.said_again(&args.host, failure));
     let text = match args.json {
-        true => output::document(&as_json(target, &found)),
+        true => output::document(&as_json(&target.name, &found)),
         false => {
             let next = format!("v6gap run {}{}", args.host, args.connect.again());
             output::fit(&context.output.results, &in_words(target, &next, &found))
@@ -248,7 +260,7 @@ fn load(found: &mut Findings) {
     }
 }
 
-fn as_json(target: &Target, found: &Findings) -> Value {
+fn as_json(host: &str, found: &Findings) -> Value {
     let mark = |mark| match mark {
         Mark::Ok => "ok",
         Mark::Note => "note",
@@ -260,7 +272,7 @@ fn as_json(target: &Target, found: &Findings) -> Value {
         .collect();
     json!({
         "schema": "v6gap.check/1",
-        "host": target.name,
+        "host": host,
         "ready": found.failure.is_none(),
         "lines": lines,
         "failure": found.failure.as_ref().map(Failure::json),

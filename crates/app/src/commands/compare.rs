@@ -74,9 +74,12 @@ fn refused(error: CompareError, references: &[String]) -> Failure {
     let what = error.to_string();
     let first = references.first().map_or("last", String::as_str);
     match error {
-        CompareError::TooFew(_) => Failure::usage(what)
-            .run(format!("v6gap compare {first} last"), "the reference first")
-            .run("v6gap list", "shows what is stored"),
+        CompareError::TooFew(_) => {
+            let reference = if first == "last" { "last~1" } else { first };
+            Failure::usage(what)
+                .run(format!("v6gap compare {reference} last"), "the reference first")
+                .run("v6gap list", "shows what is stored")
+        }
         CompareError::TooMany(_) => Failure::usage(what),
         CompareError::Twice(_) => Failure::usage(what)
             .seen("A result cannot differ from itself; a second run of the same set-up can.")

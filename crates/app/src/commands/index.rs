@@ -9,7 +9,7 @@ mod stores;
 mod tally;
 
 use crate::args::{IndexArgs, IndexCommand, IndexRebuildArgs};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, results};
 use crate::index::judged;
 use crate::output;
 use crate::settings::Context;
@@ -57,9 +57,9 @@ fn in_words(args: &IndexRebuildArgs, rebuilt: &Rebuilt) -> String {
         });
         return format!("{document:#}");
     }
-    let mut text = format!("{runs} results are in the index; {judged} were judged for it.");
+    let mut text = format!("In the index: {}; judged for it: {judged}.", results(*runs));
     if *measured > 0 {
-        text += &format!(" {measured} are being measured, and get in when they end.");
+        text += &format!(" Being measured, and left for later: {measured}.");
     }
     text
 }

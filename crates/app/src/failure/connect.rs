@@ -9,6 +9,7 @@ use v6gap_core::wire::version::VersionMismatch;
 use v6gap_core::workload::Feature;
 use v6gap_perform::errors::{ConnectError, ErrorClass, FamilyProblem, SocketError, Trouble};
 use v6gap_perform::target::Asked;
+use v6gap_perform::via::quoted;
 
 /// The option that measures one family alone.
 fn only(family: Family) -> &'static str {
@@ -62,7 +63,7 @@ impl Failure {
         };
         failure
             .likely("a slip of the pen, or the name is known on another network only.")
-            .run(format!("getent ahosts {name}"), "what the system knows")
+            .run(format!("getent ahosts {}", quoted(name)), "what the system knows")
             .run("v6gap run NAME --v4 ADDR --v6 ADDR", "give the addresses yourself")
     }
 

@@ -3,18 +3,27 @@
 use super::{Failure, Outcome};
 use crate::diag;
 use std::io::ErrorKind;
+use std::path::Path;
 use v6gap_judge::analysis::AnalysisError;
 use v6gap_perform::world::NotBuilt;
-use v6gap_store::{PlanFileError, StoreError};
+use v6gap_store::{PlanFileError, Store, StoreError};
 use v6gap_sys::Unavailable;
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let text = error.to_string();
         match error {
-            StoreError::NotFound { .. } => Failure::new("E502", Outcome::Usage, text)
-                .run("v6gap list", "shows what is stored")
-                .run("v6gap demo --quick", "makes a first result"),
+            StoreError::NotFound { ref reference } => {
+                let failure = Failure::new("E502", Outcome::Usage, text);
+                let failure = match Store::exists(Path::new(reference)) {
+                    true => failure
+                        .run(format!("v6gap show ./{reference}"), "the file that is called so"),
+                    false => failure,
+                };
+                failure
+                    .run("v6gap list", "shows what is stored")
+                    .run("v6gap demo --quick", "makes a first result")
+            }
             StoreError::Ambiguous { .. } => {
                 Failure::new("E503", Outcome::Usage, text).run("v6gap list", "")
             }

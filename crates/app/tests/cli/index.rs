@@ -38,7 +38,7 @@ fn a_list_brings_the_index_up_to_date() {
 fn the_index_is_made_anew_to_the_same_bytes() {
     let sandbox = three();
     let made = sandbox.run("index rebuild").ended(0).out;
-    assert_eq!(made, "3 results are in the index; 3 were judged for it.\n");
+    assert_eq!(made, "In the index: 3 results; judged for it: 3.\n");
     let whole = sandbox.read("index.jsonl");
     std::fs::remove_file(sandbox.path("index.jsonl")).unwrap();
     let made = json(&sandbox.run("index rebuild --json").ended(0).out);
@@ -142,7 +142,7 @@ fn archived(sandbox: &Sandbox) -> Vec<(String, Vec<u8>)> {
 fn results_are_archived_by_month_and_day_to_the_same_bytes_whenever_they_come() {
     let (sandbox, later) = (of_two_months(), of_two_months());
     let said = sandbox.run("index archive").ended(0).out;
-    assert_eq!(said, "3 results are in the archive; 3 were put in.\n");
+    assert_eq!(said, "In the archive: 3 results; put in: 3.\n");
     let whole = archived(&sandbox);
     let names: Vec<&str> = whole.iter().map(|(name, _)| name.as_str()).collect();
     let expected = [
@@ -172,7 +172,7 @@ fn results_are_archived_by_month_and_day_to_the_same_bytes_whenever_they_come() 
     std::fs::create_dir(later.path("runs/abc111")).unwrap();
     later.write("runs/abc111/journal.jsonl", &journal);
     let said = later.run("index archive").ended(0).out;
-    assert_eq!(said, "3 results are in the archive; 1 were put in.\n");
+    assert_eq!(said, "In the archive: 3 results; put in: 1.\n");
     assert_eq!(archived(&later), whole);
 }
 
@@ -226,14 +226,14 @@ fn results_of_all_hosts_of_a_fleet_are_archived() {
     }
     let line = format!("index archive --fleet {}", hub.path("").display());
     let said = hub.run(&line).ended(0).out;
-    assert_eq!(said, "2 results are in the archive; 2 were put in.\n");
+    assert_eq!(said, "In the archive: 2 results; put in: 2.\n");
     for host in between {
         for kind in ["pairs", "trials"] {
             let file = hub.path(&format!("{host}/archive/{kind}/day=2025-11-19/fleet0.parquet"));
             assert!(file.is_file(), "{file:?}");
         }
     }
-    assert_eq!(hub.run(&line).ended(0).out, "2 results are in the archive; 0 were put in.\n");
+    assert_eq!(hub.run(&line).ended(0).out, "In the archive: 2 results; put in: 0.\n");
 }
 
 #[test]

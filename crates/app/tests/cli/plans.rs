@@ -44,7 +44,7 @@ fn plans_that_come_with_the_program_are_listed_shown_checked_and_estimated() {
     let names: Vec<&str> =
         list.lines().filter(named).filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(names[..3], ["first-look", "null", "sizes"]);
-    assert!(names.contains(&"sailan-window") && names.len() == 20, "{names:?}");
+    assert!(names.contains(&"sailan-window") && names.len() == 21, "{names:?}");
     assert!(list.contains("\nSoorty and Sarkar: "), "{list}");
     for name in names {
         let shown = sandbox.run(&format!("plan show {name}")).ended(0).out;
@@ -152,7 +152,7 @@ fn an_estimate_counts_time_and_bytes() {
     let estimate = sandbox.run("plan estimate bulk.toml --rate 80M").ended(0).out;
     // 40 trials of 1 s and 10 MB each, and the rests between them.
     assert!(estimate.starts_with("Unnamed: 40.9 s, 400 MB.\n"), "{estimate}");
-    assert!(estimate.contains("1 cells × 20 rounds = 20 blocks"), "{estimate}");
+    assert!(estimate.contains("1 cell × 20 rounds = 20 blocks"), "{estimate}");
     assert!(estimate.contains("a round trip of 1 ms (--rate, --rtt)."), "{estimate}");
     // Who measures cannot say otherwise of the path.
     let dry = sandbox.run("run lab-b --dry-run").ended(0).out;

@@ -92,7 +92,7 @@ fn put(sandbox: &Sandbox, url: &str, more: &str) -> String {
 }
 
 fn said(put: u32) -> String {
-    format!("4 results are in the database; {put} were put in.\n")
+    format!("In the database: 4 results; put in: {put}.\n")
 }
 
 fn each_pair_is_there_once(server: &Server) {
@@ -132,10 +132,7 @@ fn each_pair_is_there_once(server: &Server) {
     assert_ne!(server.ask("once", SUMS), whole);
     assert_eq!(put(&sandbox, &url, ""), said(1));
     assert_eq!(server.ask("once", SUMS), whole);
-    assert_eq!(
-        put(&sandbox, &url, "--since 1min"),
-        "0 results are in the database; 0 were put in.\n"
-    );
+    assert_eq!(put(&sandbox, &url, "--since 1min"), "In the database: 0 results; put in: 0.\n");
 }
 
 fn who_is_killed_leaves_whole_results(server: &Server) {

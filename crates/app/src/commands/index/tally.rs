@@ -1,5 +1,6 @@
 //! How many results were put somewhere, and which were not.
 
+use crate::failure::results;
 use crate::output;
 use crate::settings::Context;
 use serde_json::{Value, json};
@@ -59,9 +60,9 @@ impl Tally {
 
     fn in_words(&self, place: &str) -> String {
         let (Tally { put, measured, .. }, there) = (self, self.there());
-        let mut text = format!("{there} results are in the {place}; {put} were put in.");
+        let mut text = format!("In the {place}: {}; put in: {put}.", results(there));
         if *measured > 0 {
-            text += &format!(" {measured} are being measured, and get in when they end.");
+            text += &format!(" Being measured, and left for later: {measured}.");
         }
         text
     }

@@ -16,7 +16,7 @@ use v6gap_core::unit::{format_bytes, format_rate, format_span};
 use v6gap_core::workload::{Cost, Path};
 use v6gap_core::world::model::bottleneck_bps;
 use v6gap_judge::analysis;
-use v6gap_judge::analysis::words::amount_of;
+use v6gap_judge::analysis::words::{amount_of, counted};
 use v6gap_judge::planning::{self, Outlook};
 use v6gap_store::{Head, RunName, fingerprint};
 
@@ -188,11 +188,11 @@ fn in_words(plan: &Plan, path: Path, found: &Estimate, options: &str) -> String 
         bytes(found.total.bytes),
     );
     out.push_str(&format!(
-        "{} cells × {} rounds = {} blocks, and {} blocks of a family with itself.\n",
-        plan.cells.len(),
-        found.rounds,
-        found.compare_blocks,
-        found.null_blocks,
+        "{} × {} = {}, and {} of a family with itself.\n",
+        counted(plan.cells.len(), "cell"),
+        counted(found.rounds as usize, "round"),
+        counted(found.compare_blocks as usize, "block"),
+        counted(found.null_blocks as usize, "block"),
     ));
     out.push_str(&format!(
         "Taken for granted: {} and a round trip of {}{options}.\n\n",

@@ -73,6 +73,10 @@ fn described(args: &WatchedArgs) -> Result<Watch, Failure> {
     if let Some(file) = &args.config {
         return Ok(read_watch_file(file, &mut |draft| overall(args, draft))?);
     }
+    if let Some(file) = args.targets.iter().find(|target| target.ends_with(".toml")) {
+        let what = format!("{file} is called as a file is, and no host");
+        return Err(Failure::usage(what).run(format!("v6gap watch --config {file}"), ""));
+    }
     let key_file = args.key_file.as_ref().map(|path| path.display().to_string());
     let path = |host: &String| PathDraft {
         host: host.clone(),
@@ -170,6 +174,7 @@ mod tests {
         assert!(text("lab-b --with prob").contains("did you mean \"probe\"?"));
         assert!(text("lab-b --budget 5GB").contains("5 GB/day"));
         assert!(text("lab-b lab-b").contains("two paths are called \"lab-b\""));
+        assert!(text("lab-b watch.toml").contains("watch.toml is called as a file is"));
     }
 
     #[test]

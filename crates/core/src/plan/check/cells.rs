@@ -74,9 +74,13 @@ pub(super) fn cells(draft: &Draft, place: Place, problems: &mut Problems) -> Vec
         problems.add("overall.dont_fragment", "nothing that is measured sends datagrams");
     }
     if cells.is_empty() && problems.is_empty() {
+        let of_icmp = only.contains(&Wanted::Transport(Transport::Icmp));
         problems.add(
             "overall.only",
             match &draft.site {
+                None if of_icmp => {
+                    "leaves nothing: icmp comes with visits, v6gap probe HOST --measure icmp"
+                }
                 None => "leaves nothing to be measured",
                 Some(_) => "leaves nothing that a host without v6gap answers; v6gap run HOST can",
             },
@@ -147,6 +151,7 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
         return Vec::new();
     }
     if probe::is_asked_for(metric, measure) {
+        refuse_buffers(key, measure, problems);
         return probe::probes(key, measure, place, problems);
     }
     let bulk = metric == Metric::Throughput;
@@ -163,6 +168,9 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
     let transports = transports(key, metric, measure, problems);
     if metric != Metric::RateAtLoss {
         capacity::refuse(key, measure, problems);
+    }
+    if !(sized && (transports != [Transport::Udp] || !bulk)) {
+        refuse_buffers(key, measure, problems);
     }
     if transports.contains(&Transport::Tcp) || !udp_bulk::yields(metric) {
         udp_bulk::refuse(key, metric, measure, problems);
@@ -187,6 +195,17 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
         }
     }
     found
+}
+
+/// Refuses the keys of sockets' buffers where the system has to choose them.
+fn refuse_buffers(key: &str, measure: &Measure, problems: &mut Problems) {
+    let (window, require) = (measure.window.is_some(), measure.require_window.is_some());
+    for (name, given) in [("window", window), ("require_window", require)] {
+        if given {
+            let what = "only transfers over TCP and round trips have this";
+            problems.add(format!("{key}.{name}"), what);
+        }
+    }
 }
 
 /// Where a metric is measured that has no workload of its own between two hosts that run this
@@ -288,7 +307,8 @@ pub(super) fn times(
     if !(TRIAL_NS_MIN..=TRIAL_NS_MAX).contains(&duration) {
         problems.add(&time_key, "a trial must last between 10 ms and 1 h");
     } else if warmup > duration / 2 {
-        problems.add(&time_key, "the warm-up takes more than half of the trial");
+        let key = if measure.warmup.is_some() { format!("{key}.warmup") } else { time_key };
+        problems.add(key, "the warm-up takes more than half of the trial");
     }
     (duration, warmup)
 }

@@ -1,10 +1,10 @@
 //! Drafts that are right become what they say; drafts that are wrong name every wrong key.
 
-use super::super::draft::{Counts, Design, Draft, Lab, Levels, Measure, Range, VERSION};
+use super::super::draft::{Counts, Design, Draft, Lab, Levels, Measure, Range, VERSION, Wanted};
 use super::*;
 use crate::metric::Metric;
 use crate::workload::{
-    Capacity, Direction, Echo, Frames, Kind, Law, Search, Sizes, UdpBulk, Workload,
+    Capacity, Direction, Echo, Frames, Kind, Law, Search, Sizes, Transport, UdpBulk, Workload,
 };
 
 fn measure(metric: &str) -> Measure {
@@ -313,6 +313,34 @@ fn knobs_of_a_transfer_that_cannot_be_are_named() {
     let mut rtt = measure("rtt");
     rtt.streams = Some(Counts::One(4));
     assert_eq!(keys(&draft(alloc::vec![rtt])), ["measure[0].streams"]);
+}
+
+/// What would be passed over without a word is refused.
+#[test]
+fn buffers_are_asked_for_where_something_has_them() {
+    let window = |metric: &str, protocol: &str| {
+        let keys_of = r#""window":"60 KiB""#;
+        let text = alloc::format!(r#"{{"metric":"{metric}","protocol":"{protocol}",{keys_of}}}"#);
+        let found = check(&draft(alloc::vec![serde_json::from_str(&text).unwrap()]), 1);
+        found.err().unwrap_or_default().into_iter().map(|p| p.key).collect::<Vec<_>>()
+    };
+    for (metric, protocol) in [("throughput", "tcp"), ("rtt", "tcp"), ("rtt", "udp")] {
+        assert!(window(metric, protocol).is_empty(), "{metric} over {protocol}");
+    }
+    for (metric, protocol) in [("throughput", "udp"), ("connect", "tcp"), ("ipdv", "udp")] {
+        let found = window(metric, protocol);
+        assert_eq!(found, ["measure[0].window"], "{metric} over {protocol}");
+    }
+}
+
+#[test]
+fn who_asks_for_icmp_alone_is_told_who_has_it() {
+    let mut asked = draft(alloc::vec![measure("rtt")]);
+    asked.overall.only = alloc::vec![Wanted::Transport(Transport::Icmp)];
+    let problems = check(&asked, 1).unwrap_err();
+    assert!(problems[0].what.contains("v6gap probe HOST --measure icmp"), "{problems:?}");
+    asked.measure[0].protocol = Some(Levels::One("icmp".to_string()));
+    assert!(check(&asked, 1).is_ok());
 }
 
 #[test]
