@@ -1,6 +1,6 @@
 // Which screen an address shows, and the way in.
 
-import { ask, h, keep, say, show, trouble, when } from "./dom.js";
+import { ask, h, keep, say, show, trouble, utc } from "./dom.js";
 import { compare } from "./compare.js";
 import { fleet_path_screen, fleet_report_screen } from "./fleet-path.js";
 import { fleet_screen } from "./fleet.js";
@@ -31,6 +31,8 @@ export async function route() {
   leave();
   leave = () => {};
   const number = ++asked;
+  // Who has gone elsewhere meanwhile is not to be shown what comes late, nor told any more.
+  const visit = { get over() { return number !== asked; } };
   const path = location.pathname;
   const [pattern, name, screen] = SCREENS.find(([pattern]) => pattern.test(path)) ?? SCREENS[0];
   document.title = `${TITLES[name]} – v6gap`;
@@ -39,12 +41,11 @@ export async function route() {
     else link.removeAttribute("aria-current");
   }
   try {
-    const left = (await screen(...(path.match(pattern) ?? []).slice(1).map(decodeURIComponent))) ?? (() => {});
-    // Who has gone elsewhere meanwhile is not to be told any more.
-    if (number === asked) leave = left;
-    else left();
+    const left = (await screen(visit, ...(path.match(pattern) ?? []).slice(1).map(decodeURIComponent))) ?? (() => {});
+    if (visit.over) left();
+    else leave = left;
   } catch (error) {
-    if (number === asked) show(trouble(error));
+    if (!visit.over) show(trouble(error));
   }
 }
 
@@ -70,7 +71,7 @@ async function about() {
   if (!demo) return;
   const note = document.getElementById("recording");
   const speed = demo.speed === 1 ? "" : `, ${demo.speed} times as fast`;
-  note.textContent = `A recording: what was measured from ${demo.client} to ${demo.target} on ${when(demo.started_unix_ns)}${speed}. Nothing is measured here.`;
+  note.textContent = `A recording: what was measured from ${demo.client} to ${demo.target} on ${utc(demo.started_unix_ns)} (UTC)${speed}. Nothing is measured here.`;
   note.hidden = false;
 }
 
@@ -90,7 +91,6 @@ document.addEventListener("click", (event) => {
 });
 document.getElementById("theme").addEventListener("click", () => {
   theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
-  route();
 });
 addEventListener("popstate", route);
 

@@ -14,12 +14,20 @@ function draw(place, name, options, data) {
   const width = Math.max(160, place.clientWidth);
   const known = charts.get(place);
   const shape = `${data.length} ${width} ${options.scales?.x?.range} ${options.scales?.y?.range} ${document.documentElement.dataset.theme}`;
+  place.setAttribute("role", "img");
+  place.setAttribute("aria-label", name);
   if (known?.shape === shape) return known.plot.setData(data);
   known?.plot.destroy();
   const plot = new uPlot({ width, height: HEIGHT, legend: { show: false }, cursor: { show: false }, ...options }, data, place);
-  place.setAttribute("role", "img");
-  place.setAttribute("aria-label", name);
   charts.set(place, { plot, shape });
+}
+
+/// Says in words why nothing is drawn.
+function undrawn(place, text) {
+  charts.get(place)?.plot.destroy();
+  charts.delete(place);
+  for (const name of ["role", "aria-label"]) place.removeAttribute(name);
+  place.replaceChildren(h("p", { class: "quiet" }, text));
 }
 
 function axes(values, across) {
@@ -56,9 +64,11 @@ export function courses(panels, trials, questions, element) {
     panels[family].tell(fast ? whole?.values.throughput ?? null : undefined, last(times[family][1]), timed && timed.label[0].toLowerCase() + timed.label.slice(1));
   }
   const both = (of, at) => [...of.v4[at], ...of.v6[at]].filter((value) => value !== null && value !== undefined);
-  const most_rate = Math.max(...both(rates, 1), 1) * 1.15;
-  const most_time = Math.max(...both(times, 1), 1e-6) * 1.1;
-  const end = Math.max(...both(rates, 0), ...both(times, 0), 1);
+  // Of a long run there are more than a call takes.
+  const most = (all, least) => all.reduce((a, b) => Math.max(a, b), least);
+  const most_rate = most(both(rates, 1), 1) * 1.15;
+  const most_time = most(both(times, 1), 1e-6) * 1.1;
+  const end = most(both(times, 0), most(both(rates, 0), 1));
   element.dataset.points = both(rates, 1).length + both(times, 1).length;
   for (const family of ["v4", "v6"]) {
     const name = family === "v4" ? "IPv4" : "IPv6";
@@ -74,22 +84,22 @@ export function courses(panels, trials, questions, element) {
 }
 
 /// How the range of a difference narrows with the pairs.
-export function funnel(place, pairs, question) {
+export function funnel(place, pairs, question, of) {
   const seen = pairs.map((pair) => [pair.pairs, pair.so_far.find((q) => q.cell === question.cell && q.metric === question.metric)])
     .filter(([, q]) => q?.range);
-  if (!seen.length) return place.replaceChildren(h("p", { class: "quiet" }, "No range yet: a few pairs are needed."));
+  if (!seen.length) return undrawn(place, "No range yet: a few pairs are needed.");
   if (!place.querySelector(".uplot")) place.replaceChildren();
-  const of = (at) => seen.map(([, q]) => q.range[at] * 100);
-  const ends = [...of(1), ...of(2), 0];
+  const values = (at) => seen.map(([, q]) => q.range[at] * 100);
+  const ends = [...values(1), ...values(2), 0];
   const band = { stroke: colour("--axis"), width: 1, dash: [3, 3], points: { show: false } };
   const line = { stroke: colour("--ink"), width: 2, points: { show: false } };
   const zero = { stroke: colour("--ink3"), width: 1, points: { show: false } };
   const [least, most] = [Math.min(...ends), Math.max(...ends)];
   const room = (most - least) * 0.1 || 0.1;
-  draw(place, `${question.label}: IPv6 against IPv4 so far, ${seen.at(-1)[1].text}`, {
+  draw(place, `${question.label}: ${of} so far, ${seen.at(-1)[1].text}`, {
     scales: { x: { time: false }, y: { range: [least - room, most + room] } },
     series: [{}, line, band, band, zero],
     bands: [{ series: [3, 2], fill: colour("--zone") }],
     axes: axes((value) => `${Number(value.toPrecision(3))} %`, (pairs) => `${pairs} pairs`),
-  }, [seen.map(([count]) => count), of(0), of(1), of(2), seen.map(() => 0)]);
+  }, [seen.map(([count]) => count), values(0), values(1), values(2), seen.map(() => 0)]);
 }

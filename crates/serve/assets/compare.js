@@ -1,17 +1,15 @@
 // Two results: did the difference between the families change, and did each family?
 
-import { ask, chip, framed, h, show } from "./dom.js";
-
-/// Verdicts on one family by itself name no family.
-const OWN = { worse: "worse", better: "better", same: "same", inconclusive: "can’t tell", none: "no verdict" };
+import { OWN, ask, chip, framed, h, show } from "./dom.js";
 
 function size(change) {
   if (!change.effect) return change.why_none ?? "";
   return `${change.text} (${change.range_text})`;
 }
 
-export async function compare(a, b) {
+export async function compare(visit, a, b) {
   const found = await ask(`/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`);
+  if (visit.over) return;
   document.title = `${a} and ${b} – v6gap`;
   const rows = found.questions.flatMap((q) => q.against.map((changes) => h("tr", { id_: `changed-${q.metric}` }, h("td", {}, q.label),
     changes.changes.map((change) => h("td", {}, chip(change.verdict, change.of === "difference" ? undefined : OWN), ` ${size(change)}`)))));

@@ -175,21 +175,23 @@ export function sentence(text) {
 
 export const SIGNS = { worse: "▼", better: "▲", same: "=", inconclusive: "?", none: "–" };
 const WORDS = { worse: "IPv6 worse", better: "IPv6 better", same: "same", inconclusive: "can’t tell", none: "no verdict" };
+/// Verdicts on one family by itself, or against itself, name none.
+export const OWN = { ...WORDS, worse: "worse", better: "better" };
 
 export function chip(verdict, words = WORDS) {
   return h("span", { class: `chip ${verdict}` }, `${SIGNS[verdict] ?? ""} ${words[verdict] ?? verdict}`);
 }
 
 /// The same of a question: a difference that is there and does not matter is not "the same".
-export function answer_chip({ verdict, answer }) {
-  return verdict === "same" && answer ? h("span", { class: `chip ${verdict}` }, answer) : chip(verdict);
+export function answer_chip({ verdict, answer }, words = WORDS) {
+  return verdict === "same" && answer ? h("span", { class: `chip ${verdict}` }, answer) : chip(verdict, words);
 }
 
 /// What a tab is called: the gravest verdicts first, so that it is seen from afar.
-export function tab_title(verdicts, target) {
+export function tab_title(verdicts, target, spoken = WORDS) {
   const grave = ["worse", "better"].filter((verdict) => verdicts.includes(verdict));
   const found = grave.length ? grave : ["inconclusive", "same", "none"].filter((verdict) => verdicts.includes(verdict)).slice(0, 1);
-  const words = found.map((verdict, at) => (at ? WORDS[verdict].replace("IPv6 ", "and ") : WORDS[verdict])).join(" ");
+  const words = found.map((verdict, at) => (at ? `and ${OWN[verdict]}` : spoken[verdict])).join(" ");
   document.title = `${found.map((verdict) => SIGNS[verdict]).join("")} ${words}, ${target} – v6gap`;
 }
 
@@ -206,8 +208,4 @@ export function amount(value, unit) {
 /// A time as the terminal writes it, in UTC.
 export function utc(unix_ns) {
   return new Date(unix_ns / 1e6).toISOString().slice(0, 16).replace("T", " ");
-}
-
-export function when(unix_ns) {
-  return new Date(unix_ns / 1e6).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }

@@ -18,7 +18,7 @@ function back_to_all() {
   return h("a", { href: "/fleet", id_: "to-fleet" }, "All paths");
 }
 
-export async function fleet_path_screen(...ends) {
+export async function fleet_path_screen(_, ...ends) {
   const [near, far] = named(ends), name = `${near} to ${far}`;
   document.title = `${name} – v6gap`;
   const since = h("select", { id: "since", onchange: draw }, BACK.map(([value, label]) => h("option", { value, selected: value === "14d" }, label)));
@@ -60,7 +60,7 @@ function lists(found, ends) {
   ].filter(Boolean);
 }
 
-export async function fleet_report_screen(...asked) {
+export async function fleet_report_screen(_, ...asked) {
   const ends = asked.slice(0, 4), run = asked[4];
   const [near, far] = named(ends);
   document.title = `${near} to ${far}, ${run} – v6gap`;

@@ -5,11 +5,12 @@ import { agents } from "./agents.js";
 import { go } from "./app.js";
 import { rove } from "./rove.js";
 
-export async function fleet_screen() {
+export async function fleet_screen(visit) {
   const asked = new URLSearchParams(location.search), kept = new URLSearchParams();
   for (const name of ["measure", "sites"]) if (asked.get(name)) kept.set(name, asked.get(name));
   const query = kept.toString() ? `?${kept}` : "";
   const { fleet } = await ask("/info");
+  if (visit.over) return undefined;
   if (!fleet) {
     show(h("section", { class: "card", id_: "no-fleet" }, h("h1", {}, "Fleet"),
       h("p", { class: "quiet" }, "No fleet is shown here: ", h("code", {}, "v6gap web --fleet FOLDER"), " shows the runs in a folder.")));
@@ -22,6 +23,7 @@ export async function fleet_screen() {
     h("section", { class: "card" }, title, choice, now, matrix), hub?.element));
   let drawn = null, seen = 0;
   function draw(page) {
+    if (visit.over) return;
     title.textContent = page.headline;
     document.title = `${page.name}: ${page.headline} – v6gap`;
     const text = `${page.html}${page.measures}`;

@@ -1,6 +1,6 @@
 // A measurement as it happens: both families side by side on one scale, and the difference so far.
 
-import { amount, answer_chip, ask, coded, h, listen, say, sentence, tab_title, trouble } from "./dom.js";
+import { OWN, amount, answer_chip, ask, coded, h, listen, say, sentence, tab_title, trouble } from "./dom.js";
 import { courses, funnel } from "./chart.js";
 import { go } from "./app.js";
 
@@ -45,7 +45,7 @@ function build(id) {
     h("div", { class: "row" }, h("div", {}, title, progress), h("span", { class: "space" }), stop),
     turns, h("div", { class: "two" }, panels.v4.element, panels.v6.element), connections,
     h("div", { class: "row apart" }, h("h2", {}, "Difference so far"), which), open, chart, verdicts);
-  const run = { id: null, questions: [], trials: [], pairs: [], verdicts: [], stop: null, started: performance.now(), over: false };
+  const run = { id: null, questions: [], trials: [], pairs: [], verdicts: [], stop: null, words: undefined, over: false };
   let due = 0;
 
   async function halt() {
@@ -61,7 +61,7 @@ function build(id) {
       const question = run.questions[which.value || 0];
       courses(panels, run.trials, run.questions, element);
       connected(run.trials, connections, rows);
-      if (question) funnel(chart, run.pairs, question);
+      if (question) funnel(chart, run.pairs, question, run.words ? "a family against itself" : "IPv6 against IPv4");
     });
   }
   return {
@@ -69,7 +69,8 @@ function build(id) {
     draw,
     state: (event) => progress.replaceChildren(sentence(event.text)),
     begin(event) {
-      Object.assign(run, { id: event.id, target: event.target, questions: event.questions, stop: event.stop });
+      const words = event.arms[0] === event.arms[1] ? OWN : undefined;
+      Object.assign(run, { id: event.id, target: event.target, questions: event.questions, stop: event.stop, words });
       title.replaceChildren(`${event.client} to ${event.target}`);
       element.dataset.run = event.id;
       which.replaceChildren(...run.questions.map((q, at) => h("option", { value: at }, q.label)));
@@ -92,11 +93,11 @@ function build(id) {
     },
     verdict(event) {
       run.verdicts.push(event.verdict);
-      verdicts.append(h("p", { id_: `verdict-${event.metric}` }, answer_chip(event), ` ${event.label}: ${event.text || event.sentence}`));
+      verdicts.append(h("p", { id_: `verdict-${event.metric}` }, answer_chip(event, run.words), ` ${event.label}: ${event.text || event.sentence}`));
     },
     end(event) {
       run.over = true;
-      tab_title(run.verdicts, run.target);
+      tab_title(run.verdicts, run.target, run.words);
       say(event.headline);
       progress.replaceChildren(event.stopped ? sentence(event.stopped) : `${event.pairs} pairs, ${event.trials} trials`);
       // The answer first, the way to it below.

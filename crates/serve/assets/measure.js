@@ -33,15 +33,18 @@ const VISITS = [
 ];
 const STEADY_MS = 300;
 
-export async function measure() {
+export async function measure(visit) {
   const info = await ask("/info");
+  if (visit.over) return undefined;
   const state = { host: "", plan: null, options: {}, lab: null };
   const right = h("div", { class: "stack" });
   const form = build(state, info, right);
   const paths = my_paths();
   show(h("div", { class: "stack" }, paths.element, h("div", { class: "columns" }, form.element, right)));
   let stop_following = () => {};
-  const watch = () => { stop_following = follow(right, "live", () => { form.idle(); form.changed(); }); };
+  const watch = () => {
+    if (!visit.over) stop_following = follow(right, "live", () => { form.idle(); form.changed(); });
+  };
   form.watch = watch;
   if (info.live && !info.live.over) {
     form.busy();
@@ -70,7 +73,7 @@ function build(state, info, right) {
   const found = h("ul", { class: "lines", id_: "probe", "aria-live": "polite" });
   const command = h("code", { id_: "command" });
   const takes = h("p", { class: "quiet", id_: "takes" });
-  const problem = h("div");
+  const doubt = h("div"), problem = h("div");
   const start = h("button", { class: "start", type: "submit", id_: "start", disabled: info.read_only }, "Start");
   const where = picks("where", [["host", "Another host"], ["demo", "This computer", "no other host needed"], ["site", "A website or service", "v6gap need not run there"]], "radio", "host", changed);
   const what = picks("what", WHAT, "checkbox", ["throughput", "rtt", "connect", "loss"], changed);
@@ -103,6 +106,7 @@ function build(state, info, right) {
   }
   async function changed() {
     if (kind() === "site" && state.plan) return form.forget();
+    problem.replaceChildren();
     host_part.hidden = kind() !== "host";
     for (const part of site_parts) part.hidden = kind() !== "site";
     for (const part of element.querySelectorAll(".quick")) part.hidden = kind() === "site" || state.plan !== null;
@@ -130,11 +134,11 @@ function build(state, info, right) {
       reach(told.takes);
       takes.replaceChildren(`At most ${span(told.takes.time_ns / 1e9)} and ${size(told.takes.bytes)}, if the path carries ${amount(told.takes.taken_for_granted.rate_bps, "bit/s")}.`,
         told.takes.finds ? ` By the noise of the last result there, it finds a difference in ${told.takes.finds.metric} of ${told.takes.finds.text} in four of five times.` : "");
-      problem.replaceChildren();
+      doubt.replaceChildren();
     } catch (error) {
       if (number !== telling) return;
       takes.replaceChildren();
-      problem.replaceChildren(trouble(error));
+      doubt.replaceChildren(trouble(error));
     }
   }
   // What each length would find, by the noise of the last result there.
@@ -154,11 +158,13 @@ function build(state, info, right) {
     LONG.forEach(([value, , about], at) => long.about(at, found[at]?.finds ? `finds ${found[at].finds.text}` : usual(value, about)));
   }
   let soon;
-  host.addEventListener("input", () => {
-    changed();
-    clearTimeout(soon);
-    soon = setTimeout(probe, STEADY_MS);
-  });
+  host.addEventListener("input", changed);
+  for (const field of [host, ...more.querySelectorAll("#more-port, #more-v4, #more-v6")]) {
+    field.addEventListener("input", () => {
+      clearTimeout(soon);
+      soon = setTimeout(probe, STEADY_MS);
+    });
+  }
   async function probe() {
     const number = ++probing;
     const name = host.value.trim();
@@ -188,7 +194,7 @@ function build(state, info, right) {
     h("fieldset", { class: "quick" }, h("legend", {}, "Direction of transfers"), way.element),
     h("fieldset", { class: "quick" }, h("legend", {}, "How long"), long.element),
     h("details", { class: "quick" }, h("summary", {}, "More: window, sizes, streams, marks"), more),
-    site_parts[1], start, takes, problem,
+    site_parts[1], start, takes, h("div", {}, doubt, problem),
     h("div", {}, h("p", { class: "f" }, h("b", {}, "The same on the command line")),
       h("div", { class: "line" }, command, h("button", { type: "button", class: "ghost", onclick: () => navigator.clipboard?.writeText(command.textContent) }, "Copy"))));
 
@@ -247,14 +253,21 @@ export function sure(error, go_on) {
     h("button", { type: "button", class: "halt", id_: "sure-yes", onclick: go_on }, "Measure all the same"));
 }
 
-/// A time as people say it.
-export function span(seconds) {
-  return seconds < 120 ? `${Math.ceil(seconds)} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Number((seconds / 3600).toPrecision(2))} h`;
+/// Two digits of a number, and no less than it is.
+function up(number) {
+  const step = 10 ** (Math.floor(Math.log10(Math.max(number, 1))) - 1);
+  return Number((Math.ceil(number / step - 1e-9) * step).toPrecision(2));
 }
 
+/// The most that a time may be, as people say it.
+export function span(seconds) {
+  return seconds < 120 ? `${Math.ceil(seconds)} s` : seconds < 7200 ? `${Math.ceil(seconds / 60)} min` : `${up(seconds / 3600)} h`;
+}
+
+/// The most that may be sent.
 export function size(bytes) {
   const [unit, name] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]].find(([unit]) => bytes >= unit) ?? [1, "B"];
-  return `${Number((bytes / unit).toPrecision(2))} ${name}`;
+  return `${up(bytes / unit)} ${name}`;
 }
 
 /// Choices next to each other; `values` are those that are chosen.

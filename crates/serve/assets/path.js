@@ -6,7 +6,7 @@ import { changes, strip } from "./strip.js";
 
 const BACK = [["2d", "2 days"], ["14d", "14 days"], ["56d", "8 weeks"]];
 
-export async function path_screen(name) {
+export async function path_screen(_, name) {
   document.title = `${name} – v6gap`;
   const since = h("select", { id: "since", onchange: draw }, BACK.map(([value, label]) => h("option", { value, selected: value === "14d" }, label)));
   const command = h("code"), now = h("div"), strips = h("div", { class: "stack" }), beside = h("div", { class: "stack" }), problem = h("div");

@@ -6,8 +6,9 @@ import { size, span, sure } from "./measure.js";
 
 const STEADY_MS = 400;
 
-export async function plans() {
+export async function plans(visit) {
   const [all, info] = await Promise.all([ask("/presets"), ask("/info")]);
+  if (visit.over) return undefined;
   const text = h("textarea", { class: "mono", spellcheck: "false", id: "plan", id_: "plan-editor", oninput: later });
   const said = h("div", { id_: "plan-problems", "aria-live": "polite" });
   const choose = h("select", { id: "preset", onchange: take }, all.map((plan) => h("option", { value: plan.name }, `${plan.name}: ${plan.title}`)));
@@ -24,7 +25,7 @@ export async function plans() {
     problem.replaceChildren();
     try {
       await ask("/runs", { method: "POST", body });
-      go("/");
+      if (!visit.over) go("/");
     } catch (error) {
       const again = () => begin({ ...body, confirm: true });
       problem.replaceChildren(error.code === "E306" ? sure(error, again) : trouble(error));

@@ -1,26 +1,31 @@
 // A stored result: its report, and what can be done with it.
 
-import { amount, answer_chip, ask, coded, framed, h, saved, say, show, tab_title, ticketed, trouble, when } from "./dom.js";
+import { OWN, amount, answer_chip, ask, coded, framed, h, saved, say, show, tab_title, ticketed, trouble, utc } from "./dom.js";
 import { go } from "./app.js";
 
 const FILES = [["result.json", "JSON"], ["trials.csv", "Trials, CSV"], ["table.csv", "Answers, CSV"], ["result.md", "Markdown"], ["result.tex", "LaTeX"], ["journal.jsonl", "Everything"]];
 
-export async function result(id) {
+export async function result(visit, id) {
   const [found, written, figures] = await Promise.all([ask(`/runs/${id}`), ask(`/runs/${id}/note`), ask(`/runs/${id}/figures`)]);
+  if (visit.over) return;
   const files = FILES.map(([file, name]) => saved(`/runs/${id}/${file}`, `${id}-${file}`, { class: "ghost" }, name));
   const problem = h("div");
-  const remove = h("button", { type: "button", class: "ghost grave", id_: "remove", onclick: ask_first }, "Delete");
-  async function ask_first() {
-    if (remove.dataset.sure !== "yes") {
-      remove.dataset.sure = "yes";
-      remove.textContent = "Delete for good?";
-      return;
-    }
+  const remove = h("button", { type: "button", class: "ghost grave", id_: "remove", onclick: ask_first, onblur: () => sure(false) }, "Delete");
+  function sure(is_asked) {
+    remove.dataset.sure = is_asked ? "yes" : "no";
+    remove.textContent = is_asked ? "Delete for good?" : "Delete";
+  }
+  async function ask_first(event) {
+    // The second half of a double click answers nothing that was read.
+    if (event.detail > 1) return;
+    if (remove.dataset.sure !== "yes") return sure(true);
+    remove.disabled = true;
     try {
       const { left } = await ask(`/runs/${id}`, { method: "DELETE" });
       if (left) show(h("section", { class: "card" }, h("h1", {}, "Deleted"), h("p", {}, left)));
       else go("/history");
     } catch (error) {
+      remove.disabled = false;
       problem.replaceChildren(trouble(error));
     }
   }
@@ -28,12 +33,12 @@ export async function result(id) {
     event.preventDefault();
     window.open(await ticketed(`/runs/${id}/report.html`), "_blank", "noopener");
   }
-  tab_title(found.questions.map((q) => q.verdict), found.target);
+  tab_title(found.questions.map((q) => q.verdict), found.target, is_null(found) ? OWN : undefined);
   const own = (figure) => h("li", {}, `${figure.number}. ${figure.title} `,
     ["svg", "pdf"].map((ending) => [" ", saved(`/runs/${id}/figures/${figure.number}.${ending}`, `${id}-${figure.name}.${ending}`, { "aria-label": `Figure ${figure.number} as ${ending.toUpperCase()}` }, ending.toUpperCase())]));
   show(h("div", { class: "stack", id_: "result" },
     h("section", { class: "card" },
-      h("p", { class: "quiet" }, `${found.hosts.client.name} to ${found.target}, ${when(found.started_unix_ns)}, plan “${found.plan}”, ${found.design.pairs} pairs${found.stopped ? `; ${found.stopped}` : ""}. Result ${id}.`),
+      h("p", { class: "quiet" }, `${found.hosts.client.name} to ${found.target}, ${utc(found.started_unix_ns)} (UTC), plan “${found.plan}”, ${found.design.pairs} pairs${found.stopped ? `; ${found.stopped}` : ""}. Result ${id}.`),
       h("h1", { class: "headline", id_: "headline" }, found.headline), coded(found.code),
       notes(id, written),
       answers(found),
@@ -78,11 +83,18 @@ function notes(id, written) {
   return h("div", { class: "notes" }, shown, open);
 }
 
+/// Whether a family was compared with itself.
+function is_null({ design }) {
+  return design.arms.a === design.arms.b;
+}
+
 function answers(found) {
+  const { arms, arm_names } = found.design, sides = ["a", "b"];
+  const value = (q, side) => h("td", { class: "number" }, amount(q[is_null(found) ? arm_names[side] : arms[side]]?.estimate, q.unit));
   const row = (q) => h("tr", { id_: `verdict-${q.metric}` },
-    h("td", {}, q.label), h("td", { class: "number" }, amount(q.v4?.estimate, q.unit)), h("td", { class: "number" }, amount(q.v6?.estimate, q.unit)),
-    h("td", {}, q.text), h("td", {}, q.range_text), h("td", {}, answer_chip(q)));
+    h("td", {}, q.label), sides.map((side) => value(q, side)),
+    h("td", {}, q.text), h("td", {}, q.range_text), h("td", {}, answer_chip(q, is_null(found) ? OWN : undefined)));
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Answers" }, h("table", {},
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Question"), h("th", { class: "number", scope: "col" }, "IPv4"), h("th", { class: "number", scope: "col" }, "IPv6"), h("th", { scope: "col" }, "Over IPv6"), h("th", { scope: "col" }, "95 % range"), h("th", { scope: "col" }, "Verdict"))),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Question"), sides.map((side) => h("th", { class: "number", scope: "col" }, arm_names[side])), h("th", { scope: "col" }, is_null(found) ? "The second" : "Over IPv6"), h("th", { scope: "col" }, "95 % range"), h("th", { scope: "col" }, "Verdict"))),
     h("tbody", {}, found.questions.map(row))));
 }
