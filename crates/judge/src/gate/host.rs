@@ -168,7 +168,10 @@ fn datagrams(
     let searches = matches!(cell.workload, Workload::Capacity(_));
     let full_speed = searches || cell.workload.rate_bps_most().is_none();
     match &end.measured {
-        Measured::Received(Received { dropped: Some(dropped), packets, .. }) if full_speed => {
+        Measured::Received(Received { dropped: Some(dropped), packets, .. })
+        | Measured::Delivered {
+            received: Received { dropped: Some(dropped), packets, .. }, ..
+        } if full_speed => {
             if *dropped > 0 {
                 let percent = 100.0 * *dropped as f64 / (*dropped + packets) as f64;
                 let seen = format!(
@@ -189,7 +192,9 @@ fn share_buffers(end: &EndReport, other: &EndReport) -> bool {
 
 /// Was what was asked for sent, and if all that goes was asked for, who set the limit?
 fn sender(cell: &Cell, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
-    let (Workload::UdpBulk(bulk), Measured::Sent(sent)) = (&cell.workload, &end.measured) else {
+    let (Workload::UdpBulk(bulk), Measured::Sent(sent) | Measured::Delivered { sent, .. }) =
+        (&cell.workload, &end.measured)
+    else {
         return;
     };
     let planned = sent.packets.saturating_add(sent.skipped);

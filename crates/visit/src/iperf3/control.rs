@@ -107,7 +107,31 @@ impl Control {
     /// # Errors
     /// If it does not ask for results.
     pub(crate) fn end(&self) -> Result<(), Iperf3Error> {
-        self.stream.write_all(&[State::TestEnd.octet()])?;
+        self.tell_end()?;
+        self.await_end()
+    }
+
+    /// Tells that the test is over.
+    ///
+    /// # Errors
+    /// If the connection broke.
+    pub(crate) fn tell_end(&self) -> Result<(), Iperf3Error> {
+        Ok(self.stream.write_all(&[State::TestEnd.octet()])?)
+    }
+
+    /// Whether the server has said something that was not read yet.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub(crate) fn has_said(&self) -> Result<bool, Iperf3Error> {
+        Ok(self.stream.wait_readable(0)?)
+    }
+
+    /// Waits until the server knows that the test is over.
+    ///
+    /// # Errors
+    /// If it does not ask for results.
+    pub(crate) fn await_end(&self) -> Result<(), Iperf3Error> {
         self.await_state(State::ExchangeResults, "a question for results")
     }
 

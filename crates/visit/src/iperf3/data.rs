@@ -11,6 +11,7 @@ use v6gap_core::iperf3::{HEAD_BYTES, HELLO, HELLO_BACK, HELLO_BEFORE, head, numb
 use v6gap_core::observation::{Received, Sent};
 use v6gap_core::workload::{TcpBulk, UdpBulk, Wait};
 use v6gap_engine::hot::bulk::{self, Acknowledged, Extent, Sink, Source};
+use v6gap_engine::hot::pace::CATCH_UP_MAX;
 use v6gap_engine::hot::sequence::{Arrival, Sequence};
 use v6gap_engine::hot::series::Series;
 use v6gap_engine::hot::{Broken, TICK_NS, Watch};
@@ -30,6 +31,9 @@ const DRAIN_NS: u64 = 30_000_000_000;
 
 /// Most bytes for which a receiver sleeps.
 const LOW_WATER_BYTES: u64 = 256 * 1024;
+
+/// How often it is looked whether the server knows that the test is over, in ns.
+const LOOK_NS: u64 = 5_000_000;
 
 /// A rest that is shorter is waited for awake, in ns.
 const REST_NS_MIN: u64 = 60_000;
@@ -198,11 +202,17 @@ pub(crate) fn send_datagrams(socket: &Datagram, bulk: &UdpBulk) -> Result<Sent, 
     let end_ns = start_ns.saturating_add(bulk.duration_ns);
     let mut sent = Sent::default();
     loop {
-        let due_ns = start_ns + (sent.packets as f64 * each_ns) as u64;
+        let planned = sent.packets + sent.skipped;
+        let due_ns = start_ns + (planned as f64 * each_ns) as u64;
         let now_ns = rest_until(due_ns.min(end_ns));
-        if now_ns >= end_ns || sent.packets >= most {
+        if now_ns >= end_ns || planned >= most {
             sent.span_ns = now_ns - start_ns;
             return Ok(sent);
+        }
+        if each_ns > 0.0 {
+            // A longer burst after a delay would measure queues.
+            let behind = ((now_ns - due_ns) as f64 / each_ns) as u64;
+            sent.skipped += behind.saturating_sub(CATCH_UP_MAX).min(most - planned - 1);
         }
         // The number fits: there are no more of them than that.
         head(clock::wall_ns(), sent.packets as u32 + 1, &mut datagram);
@@ -264,6 +274,21 @@ impl<'a> Receiving<'a> {
                 last_ns = clock::now_ns();
             }
         }
+    }
+
+    /// Until `is_over` says so, for a while at most.
+    pub(crate) fn receive_until(
+        &mut self,
+        is_over: impl Fn() -> Result<bool, Iperf3Error>,
+        silence_ns: u64,
+    ) -> Result<(), Iperf3Error> {
+        let until_ns = clock::now_ns().saturating_add(silence_ns);
+        while !is_over()? && clock::now_ns() < until_ns {
+            if self.socket.wait_readable(LOOK_NS)? {
+                self.take()?;
+            }
+        }
+        Ok(())
     }
 
     /// What still comes after the end, and all of it.

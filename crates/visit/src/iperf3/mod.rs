@@ -22,7 +22,9 @@ use v6gap_core::observation::{
 };
 use v6gap_core::plan::Plan;
 use v6gap_core::run::{Attempt, Observed};
-use v6gap_core::workload::{Direction, Law, Sizes, StreamSettings, TcpBulk, UdpBulk, Workload};
+use v6gap_core::workload::{
+    Direction, Law, Marking, Sizes, StreamSettings, TcpBulk, UdpBulk, Workload,
+};
 use v6gap_engine::hot::TICK_NS;
 use v6gap_engine::hot::series::Series;
 use v6gap_engine::run::{Hooks, Performer, RunError};
@@ -43,6 +45,9 @@ const ANEW_NS: u64 = 1_000_000_000;
 
 /// What comes late over UDP has this long, in ns.
 const LATE_NS: u64 = 200_000_000;
+
+/// What the socket of datagrams is asked to hold.
+const RECEIVE_BUFFER_BYTES: u32 = 4 << 20;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -176,17 +181,27 @@ impl Iperf3 {
         control.agree(&udp_params(bulk))?;
         let any = SocketAddr::new(flow.family.unspecified(), 0);
         let socket = Datagram::bind(self.local(flow.family).unwrap_or(any))?;
-        socket.connect(flow.remote)?;
+        // As much as the system grants.
+        let _ = socket.set_receive_buffer(RECEIVE_BUFFER_BYTES);
+        let marks = stream_options(&StreamSettings::default(), &bulk.marking).marks;
+        socket.connect_marked(flow.remote, &marks)?;
         data::greet(&socket, flow.silence_ns)?;
         control.begin()?;
         let endpoints = Some(datagram_endpoints(&socket, flow.remote)?);
         let granted = datagram_granted(&socket)?;
         let (measured, notes) = match bulk.direction {
             Direction::Receive => {
+                let before = socket.drops();
                 let mut receiving = Receiving::new(&socket, bulk);
                 receiving.receive(flow.silence_ns)?;
-                control.end()?;
+                control.tell_end()?;
+                // What comes until the server knows would fill the buffer, as if the path lost it.
+                receiving.receive_until(|| control.has_said(), flow.silence_ns)?;
+                control.await_end()?;
                 let received = receiving.finish()?;
+                let dropped = before.ok().zip(socket.drops().ok());
+                let dropped = dropped.map(|(before, after)| after.wrapping_sub(before).into());
+                let received = Received { dropped, ..received };
                 let own = own_datagrams(received.bytes, received.packets, bulk.duration_ns);
                 let told = control.exchange(&own)?;
                 let sent = Sent { bytes: told.bytes(), packets: told.packets(), ..Sent::default() };
@@ -218,6 +233,12 @@ impl Iperf3 {
             }
             Workload::UdpBulk(bulk) if bulk.law != Law::Constant || bulk.sizes != Sizes::Fixed => {
                 Err("iperf3 sends datagrams of one size at one pace".to_owned())
+            }
+            Workload::TcpBulk(TcpBulk { direction: Direction::Receive, marking, .. })
+            | Workload::UdpBulk(UdpBulk { direction: Direction::Receive, marking, .. })
+                if (Marking { traffic_class: None, ..*marking }) != Marking::default() =>
+            {
+                Err("of its marks iperf3 can be asked for --dscp and --tos alone".to_owned())
             }
             Workload::TcpBulk(_) | Workload::UdpBulk(_) => Ok(()),
             Workload::Echo(_)
