@@ -23,6 +23,10 @@ const ERROR_ESTIMATE: [u8; 2] = [6, 8];
 /// Seconds from NTP's epoch to that of Unix (RFC 5905).
 const EPOCH_S: u64 = 2_208_988_800;
 
+/// Set in an error estimate whose clock gives times in PTP's form: seconds and nanoseconds (RFC 8762
+/// section 4.2.1, RFC 8186).
+const OF_PTP: u8 = 0x40;
+
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// What authenticates octets.
@@ -157,7 +161,11 @@ pub fn answer(
 pub fn answered(packet: &[u8], seal: Seal<'_>) -> Option<Answer> {
     let places = Places::of(seal);
     let part = authentic(packet, places, seal)?;
-    let time = |at| Some(unix(u64::from_be_bytes(take(part, at)?)));
+    let is_ptp = part.get(places.error)? & OF_PTP != 0;
+    let time = |at| {
+        let time = u64::from_be_bytes(take(part, at)?);
+        Some(if is_ptp { ptp(time) } else { unix(time) })
+    };
     Some(Answer {
         sequence: u32::from_be_bytes(take(part, 0)?),
         received_ns: time(places.received)?,
@@ -218,6 +226,11 @@ fn ntp(unix_ns: u64) -> u64 {
     ((seconds & u64::from(u32::MAX)) << 32) | fraction.min(u32::MAX.into())
 }
 
+/// A time in PTP's form: seconds since 1970, and nanoseconds.
+fn ptp(time: u64) -> u64 {
+    (time >> 32).saturating_mul(NS_PER_S).saturating_add(time & u64::from(u32::MAX))
+}
+
 /// The same back. Seconds before 1968 are those after 2036 (RFC 4330 section 3).
 fn unix(ntp: u64) -> u64 {
     let (seconds, fraction) = (ntp >> 32, ntp & u64::from(u32::MAX));
@@ -263,6 +276,21 @@ mod tests {
         assert_eq!(found, expected);
         // 2.5 s by our clock, of which the reflector had the packet for one.
         assert_eq!(found.round_trip_ns(1_500_000_000, 4_000_000_000), 1_500_000_000);
+    }
+
+    /// A hold of 200 µs that crosses a second.
+    #[test]
+    fn a_reflector_may_give_times_as_ptp_does() {
+        let question = Question { sequence: 1, sent_ns: 5, session: 2 };
+        let mut packet = [0; OPEN_BYTES];
+        ask(&question, &mut packet, None).unwrap();
+        answer(&mut packet, 1, 2, 61, None).unwrap();
+        let time = |seconds: u64, ns: u64| ((seconds << 32) | ns).to_be_bytes();
+        packet[4..12].copy_from_slice(&time(1_700_000_001, 150_000));
+        packet[12] = OF_PTP | 6;
+        packet[16..24].copy_from_slice(&time(1_700_000_000, 999_950_000));
+        let found = answered(&packet, None).unwrap();
+        assert_eq!((found.held_ns(), found.sent_ns), (200_000, 1_700_000_001_000_150_000));
     }
 
     #[test]
