@@ -35,7 +35,7 @@ pub(crate) fn is_histogram(name: &str) -> bool {
 
 /// Every trial, in the order of the journal, and its block; `None` if that was never completed. A
 /// block may be tried several times under its number: each attempt's trials get the block line
-/// that follows them.
+/// that follows them, and what a crash left of an attempt gets none.
 pub(crate) fn trials(lines: &[Line]) -> Vec<(&TrialRecord, Option<&BlockRecord>)> {
     let mut trials = Vec::new();
     let mut open: Vec<&TrialRecord> = Vec::new();
@@ -49,7 +49,10 @@ pub(crate) fn trials(lines: &[Line]) -> Vec<(&TrialRecord, Option<&BlockRecord>)
             Line::Run(_) | Line::Failed(_) | Line::Allotted(_) => None,
             Line::GaveUp(_) | Line::End(_) => None,
         };
-        trials.extend(open.drain(..).map(|trial| (trial, block)));
+        let own = block.and_then(|block| block.own(&open));
+        let is_own = |at: usize| own.is_some_and(|own| own.a == at || own.b == at);
+        let all = open.drain(..).enumerate();
+        trials.extend(all.map(|(at, trial)| (trial, block.filter(|_| is_own(at)))));
     }
     trials.extend(open.into_iter().map(|trial| (trial, None)));
     trials

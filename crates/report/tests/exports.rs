@@ -129,6 +129,19 @@ fn every_trial_is_a_row_with_every_field_in_full() {
     assert!(!heads.iter().any(|head| head == "link"), "a group is no column");
 }
 
+/// A process that was killed while it stored a block leaves a trial of it, and the block is measured
+/// again under its number.
+#[test]
+fn what_a_crash_left_of_a_block_is_none_of_it() {
+    let mut lines = journal::lines();
+    let first = lines.iter().position(|line| matches!(line, Line::Trial(_))).unwrap();
+    lines.insert(first, lines[first].clone());
+    let rows = read(&csv_trials(&lines));
+    let column = rows[0].iter().position(|head| head == "block_valid").unwrap();
+    let valid: Vec<&str> = rows[1..4].iter().map(|row| row[column].as_str()).collect();
+    assert_eq!(valid, ["", "true", "true"]);
+}
+
 /// What was exported is what was stored, to the last bucket and loss.
 #[test]
 fn histograms_survive_every_export_of_trials() {

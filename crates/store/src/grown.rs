@@ -1,6 +1,7 @@
 //! Runs of other hosts that come part by part: their journals only grow, and what is said to be
 //! there is on the disk.
 
+use crate::held::Held;
 use crate::source::Source;
 use crate::write::{open_or_make, sync_folder};
 use crate::{Store, StoreError};
@@ -28,11 +29,12 @@ impl Store {
     /// If the disk is full or gone, or the journal has another length.
     pub fn grow(&self, id: &RunId, at: u64, bytes: &[u8]) -> Result<(), StoreError> {
         let folder = self.make_folder(id)?;
-        // Its line in the index is behind from now on.
-        self.mark(id)?;
         let path = self.journal_path(id);
         let is_new = !Store::exists(&path);
-        let mut file = open_or_make(&path)?;
+        // Held before it is marked, as where it is measured into: its line in the index is behind
+        // from now on, and whoever finds the mark and nobody who writes may settle it.
+        let mut file = Held::take_or_fail(open_or_make(&path)?, &path)?;
+        self.mark(id)?;
         let end = file.seek(SeekFrom::End(0)).map_err(StoreError::io("look at", &path))?;
         if end != at {
             let other = std::io::Error::other(format!("it has {end} bytes, not {at}"));

@@ -4,7 +4,7 @@
 use crate::form::{begin, no_journal, read_named};
 use crate::journal::read_stored;
 use crate::layout::JOURNAL;
-use crate::write::{sync_folder, write_stored};
+use crate::write::{sync_folder, write_new};
 use crate::{Store, StoreError};
 use std::path::Path;
 use v6gap_core::record::{self, Line, RunId};
@@ -44,7 +44,10 @@ impl Store {
         // A run of that name may have been here, and its line be in the index still.
         self.mark(&id)?;
         let folder = self.make_folder(&id)?;
-        write_stored(&to, text.as_bytes())?;
+        if !write_new(&to, text.as_bytes())? {
+            // Another process was quicker.
+            return self.go_on(id, &lines);
+        }
         sync_folder(&folder)?;
         sync_folder(&self.runs)?;
         Ok(Imported::Stored(id))

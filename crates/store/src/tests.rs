@@ -53,6 +53,16 @@ fn block(number: u32) -> Line {
 }
 
 #[test]
+fn what_is_to_be_new_replaces_nothing() {
+    let scratch = Scratch::new("new");
+    let path = scratch.0.join("journal");
+    assert!(write::write_new(&path, b"first").unwrap());
+    assert!(!write::write_new(&path, b"second").unwrap());
+    assert_eq!(fs::read(&path).unwrap(), b"first");
+    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1);
+}
+
+#[test]
 fn what_is_written_comes_back() {
     let scratch = Scratch::new("back");
     let store = Store::at(&scratch.0);

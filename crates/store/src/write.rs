@@ -90,6 +90,30 @@ pub(crate) fn write_stored(path: &Path, content: &[u8]) -> Result<(), StoreError
     replace(path, content, private_file)
 }
 
+/// The same for one that must not be there yet: whether it was not.
+pub(crate) fn write_new(path: &Path, content: &[u8]) -> Result<bool, StoreError> {
+    let partial = partial(path)?;
+    let mut file = private_file(&partial).map_err(StoreError::io("write", &partial))?;
+    disk::leave_to_owner(&file, path);
+    let written = file.write_all(content).and_then(|()| file.sync_all());
+    drop(file);
+    let placed = written.and_then(|()| match fs::hard_link(&partial, path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        // Some file systems have one name for a file.
+        Err(error) if has_one_name(error.kind()) => fs::rename(&partial, path).map(|()| true),
+        Err(error) => Err(error),
+    });
+    // The other name of it, or what was written for nothing; it may have moved.
+    let _ = fs::remove_file(&partial);
+    placed.map_err(StoreError::io("write", path))
+}
+
+/// Whether an error says that a file cannot have another name here.
+fn has_one_name(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied)
+}
+
 /// Writes a file of the store piece by piece, for one that is too long to be made twice.
 pub(crate) fn write_pieces<'a>(
     path: &Path,

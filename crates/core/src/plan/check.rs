@@ -113,6 +113,9 @@ fn design(whole: &Draft, cells: &[Cell], problems: &mut Problems) -> Design {
         problems.add("design.arms", "IPv6 is compared with IPv4: write [\"v4\", \"v6\"]");
     }
     let time = problems.read_optional("design.max_time", draft.max_time.as_ref(), unit::parse_span);
+    if time == Some(0) {
+        problems.add("design.max_time", "a time must be above 0");
+    }
     let stop = match (draft.pairs, time) {
         (Some(pairs), _) => {
             // A study's own number is kept, and a family with itself is described in any case.

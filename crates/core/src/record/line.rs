@@ -1,7 +1,7 @@
 //! The lines of a journal, as the current version has them.
 
 use super::RunId;
-use crate::arm::{Arm, BlockKind, TurnOrder};
+use crate::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use crate::family::{Family, PerFamily};
 use crate::host::Host;
 use crate::ladder::Rung;
@@ -172,6 +172,16 @@ pub struct BlockRecord {
     /// What was drawn for it, if that was stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawn: Option<Drawn>,
+}
+
+impl BlockRecord {
+    /// Which of the trials since the last line of another kind are its own, one of each arm: a
+    /// process that was killed leaves trials of an attempt that was made again.
+    pub fn own(&self, trials: &[&TrialRecord]) -> Option<PerArm<usize>> {
+        let of = |arm| trials.iter().rposition(|t| t.arm == arm && t.block == self.block);
+        let (a, b) = (of(Arm::A)?, of(Arm::B)?);
+        (trials[a].cell == trials[b].cell).then_some(PerArm { a, b })
+    }
 }
 
 /// What chance decided for an attempt at a block, so that it can be seen that chance did.

@@ -3,7 +3,7 @@
 use super::{AnalysisError, effect};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
+use v6gap_core::arm::{BlockKind, PerArm, TurnOrder};
 use v6gap_core::metric::Metric;
 use v6gap_core::record::{BlockRecord, Drawn, Ending, FailedAttempt, Line, RunHeader, TrialRecord};
 
@@ -82,11 +82,8 @@ pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
                 open.push(trial);
             }
             Line::Block(end) => {
-                let arm = |arm| open.iter().rev().find(|t| t.arm == arm && t.block == end.block);
-                if let (Some(a), Some(b)) = (arm(Arm::A), arm(Arm::B))
-                    && a.cell == b.cell
-                {
-                    let trials = PerArm { a: *a, b: *b };
+                if let Some(own) = end.own(&open) {
+                    let trials = own.map(|at| open[at]);
                     let BlockRecord { block: number, valid, drawn } = *end;
                     found.blocks.push(Block { number, valid, trials, drawn });
                 }
