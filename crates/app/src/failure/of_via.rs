@@ -2,7 +2,7 @@
 
 use super::texts::CODES;
 use super::{Failure, Outcome};
-use v6gap_perform::via::{CACHE, Complaint, Host, Left, NotCopied, Side, Trouble, quoted};
+use v6gap_perform::via::{CACHE, Complaint, Host, Left, NotCopied, RESULT, Side, Trouble, quoted};
 
 impl From<Trouble> for Failure {
     fn from(trouble: Trouble) -> Self {
@@ -75,7 +75,9 @@ impl Failure {
         let failure = self.seen(format!("What was measured until then is kept there as {id}."));
         match (host, export) {
             (Some(host), Some(export)) => {
-                let fetch = format!("ssh {host} {} > {id}.jsonl", quoted(export));
+                // From the line on, and without it, whatever a shell says before.
+                let behind = format!("sed -n '/{RESULT}$/,$p' | sed 1d");
+                let fetch = format!("ssh {host} {} | {behind} > {id}.jsonl", quoted(export));
                 failure.run(fetch, "").run(format!("v6gap import {id}.jsonl"), "stores it here")
             }
             _ => failure,

@@ -71,6 +71,9 @@ impl Host {
         match text {
             "" => Err("names no host"),
             _ if text.starts_with('-') => Err("begins with -, as options do"),
+            _ if text.contains("://") => {
+                Err("is a URL: write USER@HOST, and its Port into the configuration of ssh")
+            }
             _ if text.chars().any(|c| c.is_whitespace() || is_unsafe(c)) => {
                 Err("holds a blank or a character that cannot be seen")
             }

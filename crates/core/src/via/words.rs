@@ -16,6 +16,9 @@ pub const CACHE: &str = ".cache/v6gap";
 /// How lines for this program begin.
 pub const MARK: &str = "v6gap:";
 
+/// The line behind which a result is printed.
+pub const RESULT: &str = "v6gap:result";
+
 /// How the commands of a run share a connection to a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sharing {
@@ -137,7 +140,7 @@ impl Cached {
 
     /// Has the program say its version.
     pub fn version(&self) -> String {
-        format!("exec {} --version", self.program())
+        format!("exec {} --json-errors --version", self.program())
     }
 
     /// Runs the program with these words, which read nothing but their input and store in the
@@ -145,6 +148,11 @@ impl Cached {
     pub fn run(&self, words: &[String]) -> String {
         let words: String = words.iter().map(|word| format!(" {}", quoted(word))).collect();
         format!("exec env V6GAP_DATA={} {}{words}", self.data(), self.program())
+    }
+
+    /// The same for one that prints what is stored: it begins behind a line of [`RESULT`].
+    pub fn print(&self, words: &[String]) -> String {
+        sh(&format!("echo {RESULT}; {}", self.run(words)))
     }
 
     /// Removes what the run stored.
@@ -209,6 +217,17 @@ mod tests {
         let cached = Cached::new("5f/../1c; rm", "a b'c");
         assert_eq!(cached.program(), ".cache/v6gap/bin/5f1c");
         assert_eq!(cached.data(), ".cache/v6gap/jobs/abc");
+    }
+
+    #[test]
+    fn a_result_is_printed_behind_its_line() {
+        let line = Cached::new("5f", "a").print(&["export".to_owned(), "x1".to_owned()]);
+        assert!(RESULT.starts_with(MARK));
+        assert_eq!(
+            line,
+            "sh -c 'echo v6gap:result; exec env V6GAP_DATA=.cache/v6gap/jobs/a \
+             .cache/v6gap/bin/5f export x1'"
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::record::RunId;
 use v6gap_core::via::machine::{Came, Do, Machine};
 use v6gap_core::via::told::{self, Complaint, Event, Lines, Seen};
-use v6gap_core::via::words::{self, Cached, Sharing};
+use v6gap_core::via::words::{self, Cached, RESULT, Sharing};
 use v6gap_core::via::{Host, NotCopied, PerSide, Side, Trouble};
 use v6gap_store::{Imported, Store};
 use v6gap_sys::clock;
@@ -110,8 +110,8 @@ impl<'a> Going<'a> {
     fn done(self) -> Done {
         let cached = self.cached(Side::From);
         let ended = self.machine.ended();
-        let words = |run: &RunId| ["export".to_owned(), run.to_string()];
-        let export = ended.left.as_ref().map(|left| cached.run(&words(&left.run)));
+        let words = |run: &RunId| ["export", run.as_str(), "--json-errors"].map(str::to_owned);
+        let export = ended.left.as_ref().map(|left| cached.print(&words(&left.run)));
         Done { ended, export }
     }
 
@@ -402,12 +402,14 @@ impl<'a> Going<'a> {
     }
 
     fn fetch(&mut self, run: &RunId) -> Result<Came, Trouble> {
-        let words = ["export", run.as_str(), "--format", "jsonl"].map(str::to_owned);
-        let words = self.ssh(Side::From, false, &self.cached(Side::From).run(&words))?;
+        let words = ["export", run.as_str(), "--format", "jsonl", "--json-errors"];
+        let words = words.map(str::to_owned);
+        let words = self.ssh(Side::From, false, &self.cached(Side::From).print(&words))?;
         let here = |error: v6gap_store::StoreError| Trouble::Here { why: error.to_string() };
         let mut received = self.store.receive().map_err(here)?;
         let mut wrong = None;
-        let mut heard = |piece: &[u8]| match received.add(piece) {
+        let mut behind = Behind::default();
+        let mut heard = |piece: &[u8]| match received.add(behind.line(piece)) {
             Ok(()) => true,
             Err(error) => {
                 wrong.get_or_insert(error);
@@ -453,6 +455,39 @@ impl<'a> Going<'a> {
     }
 }
 
+/// What comes behind the line of a result; before it a shell may greet its user.
+#[derive(Debug, Default)]
+struct Behind {
+    /// What came so far, until that line was in it.
+    before: Vec<u8>,
+    found: bool,
+    rest: Vec<u8>,
+}
+
+impl Behind {
+    /// What of a piece is behind the line.
+    fn line<'a>(&'a mut self, piece: &'a [u8]) -> &'a [u8] {
+        if self.found {
+            return piece;
+        }
+        self.before.extend_from_slice(piece);
+        let line = format!("{RESULT}\n");
+        let at = self.before.windows(line.len()).position(|part| part == line.as_bytes());
+        let Some(at) = at else {
+            // What a shell says before is short, or else no shell's.
+            let most = self.before.len().min(GREETING_BYTES_MAX);
+            self.before.drain(..self.before.len() - most);
+            return &[];
+        };
+        self.found = true;
+        self.rest = self.before.split_off(at + line.len());
+        &self.rest
+    }
+}
+
+/// Most that is kept of what comes before a result.
+const GREETING_BYTES_MAX: usize = 1 << 16;
+
 /// Whether it would bring the measurement on.
 fn is_ahead(what: &Do) -> bool {
     matches!(what, Do::Look(_) | Do::Copy(_) | Do::Try(_) | Do::Serve | Do::Measure)
@@ -462,4 +497,23 @@ fn is_ahead(what: &Do) -> bool {
 fn short(out: &mut Vec<u8>, piece: &[u8]) -> bool {
     out.extend_from_slice(piece);
     out.len() <= super::ANSWER_BYTES_MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_begins_behind_its_line_wherever_that_is_cut() {
+        let whole = b"Welcome to rome1\nv6gap:result\n{\"v\":1}\nv6gap:result\n";
+        for cut in 0..whole.len() {
+            let mut behind = Behind::default();
+            let (one, other) = whole.split_at(cut);
+            let found = [behind.line(one).to_vec(), behind.line(other).to_vec()].concat();
+            assert_eq!(found, b"{\"v\":1}\nv6gap:result\n", "{cut}");
+        }
+        let mut behind = Behind::default();
+        assert!((0..100).all(|_| behind.line(&[b'x'; 5000]).is_empty()));
+        assert!(behind.before.len() <= GREETING_BYTES_MAX);
+    }
 }

@@ -23,7 +23,7 @@ use v6gap_sys::entropy;
 
 pub use v6gap_core::via::machine::Ended;
 pub use v6gap_core::via::told::Complaint;
-pub use v6gap_core::via::words::{CACHE, quoted};
+pub use v6gap_core::via::words::{CACHE, RESULT, quoted};
 pub use v6gap_core::via::{Host, Left, NotCopied, PerSide, Side, Trouble};
 
 /// How long a host may be silent, in ns; one that a person is asked about has longer.
