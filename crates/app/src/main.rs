@@ -27,12 +27,14 @@ mod shipped;
 mod target;
 mod worlds;
 
+use args::ConfigFile;
 use failure::{Failure, Outcome};
 use parse::Parsed;
 use settings::{Environment, Settings};
 use std::ffi::OsString;
 use std::process::ExitCode;
 use v6gap_perform::{worker, world};
+use v6gap_store::{StoreError, read_config};
 
 /// What the system's loader heeds when it starts a program: a worker is the same program.
 const LOADER: [&str; 2] = ["LD_LIBRARY_PATH", "LD_PRELOAD"];
@@ -48,7 +50,11 @@ fn main() -> ExitCode {
     }
     start_workers();
     let environment = Environment::of_process();
-    let outcome = match parse::parse(std::env::args_os().skip(1)) {
+    let words = || std::env::args_os().skip(1);
+    // Programs say all themselves.
+    let for_programs = words().any(|word| word == "--json-errors");
+    let files = if for_programs { Ok(Vec::new()) } else { config_files(&environment) };
+    let outcome = match files.and_then(|files| parse::parse(words(), &files)) {
         Ok(Parsed::Help { text, outcome }) => {
             output::to_stdout(&text);
             outcome
@@ -66,7 +72,7 @@ fn main() -> ExitCode {
         }
         Err(failure) => {
             let settings = Settings::of_environment(&environment);
-            output::to_stderr(&match std::env::args_os().any(|word| word == "--json-errors") {
+            output::to_stderr(&match for_programs {
                 true => failure.json().to_string(),
                 false => failure.render(&settings.output.errors),
             });
@@ -74,6 +80,26 @@ fn main() -> ExitCode {
         }
     };
     outcome.into()
+}
+
+/// The files of options that there are, the nearest first.
+fn config_files(environment: &Environment) -> Result<Vec<ConfigFile>, Failure> {
+    let mut files = Vec::new();
+    for (path, is_own) in environment.config() {
+        match read_config(&path) {
+            Ok(None) => {}
+            Ok(Some(text)) => {
+                let file = ConfigFile::parse(&path.display().to_string(), &text, is_own);
+                files.push(file.map_err(Failure::usage)?);
+            }
+            // Anybody may leave one in a folder of all.
+            Err(StoreError::Unfit { path, why }) if !is_own => {
+                output::to_stderr(&format!("note: {} {why}: it is passed over", path.display()));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(files)
 }
 
 /// Lets rounds be measured by workers. Where that cannot be, records tell that threads did it.

@@ -1,6 +1,6 @@
 //! From what was typed to a command, help, or an error that says what was meant.
 
-use crate::args::{self, Cli, SHORT_HELP, Typed, VERBS};
+use crate::args::{self, Cli, ConfigFile, SHORT_HELP, Typed, VERBS};
 use crate::failure::{Failure, Outcome};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -26,11 +26,15 @@ pub enum Parsed {
     },
 }
 
-/// Reads what was typed behind the program's name.
+/// Reads what was typed behind the program's name, and what files of options add, the nearest
+/// first.
 ///
 /// # Errors
 /// What does not fit, with the nearest thing that would.
-pub fn parse(typed: impl Iterator<Item = OsString>) -> Result<Parsed, Failure> {
+pub fn parse(
+    typed: impl Iterator<Item = OsString>,
+    files: &[ConfigFile],
+) -> Result<Parsed, Failure> {
     let mut words = Vec::new();
     for word in typed {
         let lossy = |word: OsString| {
@@ -46,12 +50,20 @@ pub fn parse(typed: impl Iterator<Item = OsString>) -> Result<Parsed, Failure> {
         Typed::Verb(full) => (full, None),
         Typed::Implied(full, first) => (full, Some(first)),
     };
+    if args::asks_for_options(&full) {
+        let text = args::shown(&full, files).map_err(Failure::usage)?;
+        return Ok(Parsed::Help { text, outcome: Outcome::Done });
+    }
+    let (full, from) = args::with_files(&full, files).map_err(Failure::usage)?;
     let kept = args::without_secrets(&full);
     let is_resume = full.windows(2).any(|two| two == ["plan", "resume"]);
     let with_name = std::iter::once("v6gap".to_owned()).chain(full);
     match Cli::try_parse_from(with_name) {
         Ok(cli) => Ok(Parsed::Run { cli: Box::new(cli), typed: kept }),
-        Err(error) => explain(&error, implied.as_deref(), is_resume),
+        Err(error) => explain(&error, implied.as_deref(), is_resume).map_err(|failure| {
+            let added = from.iter().map(|(key, file)| format!("--{key} is from {file}."));
+            added.fold(failure, Failure::seen)
+        }),
     }
 }
 
@@ -100,7 +112,7 @@ mod tests {
     use super::*;
 
     fn parsed(line: &str) -> Result<Parsed, Failure> {
-        parse(line.split_whitespace().map(OsString::from))
+        parse(line.split_whitespace().map(OsString::from), &[])
     }
 
     fn wrong(line: &str) -> String {
@@ -125,6 +137,18 @@ mod tests {
         assert!(wrong("plan resume last").contains("v6gap run HOST --continue last"));
         assert!(wrong("--color=never plan resume last").contains("v6gap run HOST --continue"));
         assert!(!wrong("lab resume").contains("--continue"));
+    }
+
+    #[test]
+    fn what_a_file_adds_is_parsed_and_named_where_it_does_not_fit() {
+        let of = |text: &str| {
+            let files = [ConfigFile::parse("./v6gap.toml", text, false).unwrap()];
+            parse(["lab-b"].into_iter().map(OsString::from), &files)
+        };
+        let Ok(Parsed::Run { typed, .. }) = of("[run]\npairs = 8\n") else { panic!("it fits") };
+        assert_eq!(typed.join(" "), "v6gap run --pairs=8 lab-b");
+        let wrong = of("[run]\npairs = \"x\"\n").unwrap_err().render(&Default::default());
+        assert!(wrong.contains("--pairs is from ./v6gap.toml."), "{wrong}");
     }
 
     #[test]

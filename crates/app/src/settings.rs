@@ -15,12 +15,13 @@ use v6gap_sys::term::{self, Output};
 const WIDTH: usize = 80;
 
 /// The variables that this program looks at.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "V6GAP_SNMP_AUTH_KEY",
     "V6GAP_SNMP_PRIV_KEY",
     "V6GAP_DATA",
     "V6GAP_LOCKS",
     "V6GAP_SSH",
+    "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
     "HOME",
     "APPDATA",
@@ -76,12 +77,25 @@ impl Environment {
 
     /// The folder for this program's data, if the environment tells of any.
     fn data(&self) -> Option<PathBuf> {
-        let below = |name: &str, rest: &str| self.get(name).map(|base| Path::new(base).join(rest));
         self.get("V6GAP_DATA")
             .map(PathBuf::from)
-            .or_else(|| below("XDG_DATA_HOME", "v6gap"))
-            .or_else(|| below("HOME", ".local/share/v6gap"))
-            .or_else(|| below("APPDATA", "v6gap"))
+            .or_else(|| self.below("XDG_DATA_HOME", "v6gap"))
+            .or_else(|| self.below("HOME", ".local/share/v6gap"))
+            .or_else(|| self.below("APPDATA", "v6gap"))
+    }
+
+    fn below(&self, name: &str, rest: &str) -> Option<PathBuf> {
+        self.get(name).map(|base| Path::new(base).join(rest))
+    }
+
+    /// Files of options that may be there, the nearest first, and whether each is the user's own.
+    pub fn config(&self) -> Vec<(PathBuf, bool)> {
+        let own = self
+            .below("XDG_CONFIG_HOME", "v6gap")
+            .or_else(|| self.below("HOME", ".config/v6gap"))
+            .or_else(|| self.below("APPDATA", "v6gap"));
+        let own = own.map(|folder| (folder.join("config.toml"), true));
+        [(PathBuf::from("./v6gap.toml"), false)].into_iter().chain(own).collect()
     }
 
     /// An explicit locale that is not UTF-8 asks for ASCII; none at all says nothing.
@@ -171,9 +185,7 @@ impl Settings {
 
     /// From the environment alone, for errors in what was typed.
     pub fn of_environment(environment: &Environment) -> Self {
-        let flags =
-            StyleArgs { color: Color::Auto, ascii: false, plain: false, json_errors: false };
-        Settings::new(&flags, environment)
+        Settings::new(&StyleArgs::default(), environment)
     }
 
     /// How the turn of this host is asked for.

@@ -129,8 +129,8 @@ fn every_trial_is_a_row_with_every_field_in_full() {
     assert!(!heads.iter().any(|head| head == "link"), "a group is no column");
 }
 
-/// A process that was killed while it stored a block leaves a trial of it, and the block is measured
-/// again under its number.
+/// A process that was killed while it stored a block leaves a trial of it, and the block is
+/// measured again under its number.
 #[test]
 fn what_a_crash_left_of_a_block_is_none_of_it() {
     let mut lines = journal::lines();

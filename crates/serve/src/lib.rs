@@ -20,6 +20,7 @@ pub mod guard;
 mod metrics;
 mod passed;
 mod paths;
+mod places;
 mod program;
 mod run;
 mod session;
@@ -31,6 +32,7 @@ pub use session::Keys;
 
 use axum::Router;
 use axum::middleware;
+use places::Places;
 use serde_json::Value;
 use std::io;
 use std::net::SocketAddr;
@@ -133,7 +135,7 @@ async fn until_stopped(
     let router = router(Arc::clone(&shared));
     listening(&addresses);
     let mut served = tokio::task::JoinSet::new();
-    let places = connection::Places::new(connection::CONNECTIONS_MAX);
+    let places = Places::new(connection::CONNECTIONS_MAX);
     for listener in listeners {
         served.spawn(connection::serve(listener, router.clone(), Arc::clone(&places), None));
     }

@@ -1,6 +1,7 @@
 //! A text that collectors of metrics scrape: one page, which somebody else puts there. It is ready
 //! whenever it is asked for, so that a scrape costs a copy and nothing is reckoned for it.
 
+use crate::places::Places;
 use crate::{answer, connection, guard};
 use axum::Router;
 use axum::body::Bytes;
@@ -83,7 +84,7 @@ impl Scrapes {
             .fallback(answer::not_found)
             .layer(middleware::from_fn_with_state(Arc::clone(&shared), check))
             .with_state(shared);
-        let places = connection::Places::new(CONNECTIONS_MAX);
+        let places = Places::new(CONNECTIONS_MAX);
         let served = connection::serve(self.listener, router, places, Some(WHOLE_TIME));
         self.runtime.block_on(served);
     }

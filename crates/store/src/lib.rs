@@ -10,6 +10,7 @@
 
 mod archive;
 mod claims;
+mod configfile;
 mod error;
 mod form;
 mod grown;
@@ -39,6 +40,7 @@ mod write;
 
 pub use archive::Archive;
 pub use claims::{Claims, Found, Shown};
+pub use configfile::read_config;
 pub use error::StoreError;
 pub use import::Imported;
 pub use index::{Fits, Index, Judge, Keep, Lagging, Rebuilt, Row, Told};

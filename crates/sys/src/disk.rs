@@ -80,6 +80,27 @@ pub fn readable(pipe: &File, timeout_ns: u64) -> io::Result<bool> {
     }
 }
 
+/// Whether nobody else can have written a file: it belongs to this user, or to the one who may do
+/// everything, and neither others nor another group may write it. Where a system has no such marks
+/// all files are one's own.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "there are no such marks"))]
+pub fn is_own(found: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        const GROUP_WRITES: u32 = 0o020;
+        const ALL_WRITE: u32 = 0o002;
+        let us = rustix::process::geteuid().as_raw();
+        let of_group = found.mode() & GROUP_WRITES != 0;
+        let own_group = found.gid() == rustix::process::getegid().as_raw();
+        [us, 0].contains(&found.uid()) && found.mode() & ALL_WRITE == 0 && (!of_group || own_group)
+    }
+    #[cfg(not(unix))]
+    {
+        true
+    }
+}
+
 /// Bytes that this user may still write where `path` is.
 ///
 /// # Errors

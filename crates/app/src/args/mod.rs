@@ -4,6 +4,7 @@
 //! numbers and names and never text to be read again.
 
 mod capture;
+mod config;
 mod doctor;
 mod fleet;
 mod foreign;
@@ -25,6 +26,7 @@ mod watch;
 mod web;
 
 pub use capture::CaptureArgs;
+pub use config::{ConfigFile, asks_for_options, shown, with_files};
 pub use doctor::DoctorArgs;
 pub use fleet::{
     FleetAgentArgs, FleetApplyArgs, FleetArgs, FleetCheckArgs, FleetCommand, FleetEstimateArgs,
@@ -85,7 +87,7 @@ pub struct Cli {
 }
 
 /// How text is written; understood by every verb.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct StyleArgs {
     /// Colour: on terminals only, always, or never
@@ -97,15 +99,19 @@ pub struct StyleArgs {
     /// Sentences instead of tables and drawings, for screen readers
     #[arg(long, global = true)]
     pub plain: bool,
-    /// Write errors as JSON, for programs
+    /// Write errors as JSON, for programs; files of options are passed over
     #[arg(long, global = true, hide_short_help = true)]
     pub json_errors: bool,
+    /// Print which options hold and where each is from (typed, a file of options), and do nothing
+    #[arg(long, global = true, hide_short_help = true)]
+    pub show_config: bool,
 }
 
 /// When colour is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Color {
     /// On terminals, unless `NO_COLOR` is set
+    #[default]
     Auto,
     /// Everywhere
     Always,

@@ -1,6 +1,8 @@
 //! Short forms to full ones, before anything is parsed: `HOST` for `run HOST`, and iperf3's `-s`
 //! and `-c HOST`.
 
+use super::config::SHOW;
+
 /// Every verb, as typed.
 pub const VERBS: [&str; 29] = [
     "demo",
@@ -64,7 +66,7 @@ Examples:
 /// Options before the verb that take a value of their own.
 const GLOBAL_WITH_VALUE: [&str; 1] = ["--color"];
 /// Options before the verb that take none.
-const GLOBAL: [&str; 3] = ["--ascii", "--plain", "--json-errors"];
+const GLOBAL: [&str; 4] = ["--ascii", "--plain", "--json-errors", SHOW];
 
 /// What was typed, in full form.
 #[derive(Debug, PartialEq, Eq)]
@@ -118,7 +120,12 @@ pub fn normalise(typed: &[String]) -> Typed {
 
 /// Options with a value that nobody else may know, and what stands in its place in a record.
 const SECRET: [&str; 3] = ["--key", "--key-of-environment", "--snmp-community"];
-const WITHHELD: &str = "WORD";
+pub(super) const WITHHELD: &str = "WORD";
+
+/// Whether nobody else may know the value of an option.
+pub(super) fn is_secret(key: &str) -> bool {
+    SECRET.iter().any(|option| option.strip_prefix("--") == Some(key))
+}
 
 /// What was typed, in full form and with the program's name, but without its secrets.
 pub fn without_secrets(full: &[String]) -> Vec<String> {

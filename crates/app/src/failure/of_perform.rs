@@ -1,6 +1,7 @@
 //! Why a plan was not performed, for a person: what is likely, and what to try.
 
 use super::{Failure, Outcome};
+use serde_json::Value;
 use v6gap_core::record::RunId;
 use v6gap_core::unit::format_span;
 use v6gap_perform::always::WatchTrouble;
@@ -134,9 +135,18 @@ impl From<WatchTrouble> for Failure {
         match trouble {
             WatchTrouble::Store(error) => error.into(),
             WatchTrouble::Program { .. } | WatchTrouble::Teller(_) => Failure::unexpected(what),
-            WatchTrouble::Path { said, .. } => Failure::usage(what).verbatim(said.trim_end()),
+            WatchTrouble::Path { said, .. } => Failure::usage(what).verbatim(in_words(&said)),
         }
     }
+}
+
+/// An error as this program tells it to programs, for people.
+fn in_words(error: &str) -> String {
+    let told: Value = serde_json::from_str(error).unwrap_or_default();
+    let Some(title) = told["title"].as_str() else { return error.trim_end().to_owned() };
+    let why = told["why"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let lines = why.map(|why| format!("  {why}"));
+    std::iter::once(format!("error: {title}")).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
 impl From<CaptureTrouble> for Failure {

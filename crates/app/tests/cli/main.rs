@@ -1,6 +1,7 @@
 //! The program as a person or a script meets it: what it prints, where, and how it ends.
 
 mod compare;
+mod config;
 mod doctor;
 mod fleet;
 mod foreign;

@@ -23,8 +23,8 @@ const ERROR_ESTIMATE: [u8; 2] = [6, 8];
 /// Seconds from NTP's epoch to that of Unix (RFC 5905).
 const EPOCH_S: u64 = 2_208_988_800;
 
-/// Set in an error estimate whose clock gives times in PTP's form: seconds and nanoseconds (RFC 8762
-/// section 4.2.1, RFC 8186).
+/// Set in an error estimate whose clock gives times in PTP's form: seconds and nanoseconds
+/// (RFC 8762 section 4.2.1, RFC 8186).
 const OF_PTP: u8 = 0x40;
 
 const NS_PER_S: u64 = 1_000_000_000;

@@ -201,7 +201,7 @@ fn expected(watch: &Watch, program: &Path) -> Result<Vec<OfPath>, WatchTrouble> 
 
 fn asked(path: &WatchedPath, kind: Kind, program: &Path) -> Result<Expected, WatchTrouble> {
     let mut words = path.line(kind, None);
-    words.extend(["--dry-run", "--json"].map(str::to_owned));
+    words.extend(["--dry-run", "--json", "--json-errors"].map(str::to_owned));
     let said = apart::ask(program, &words)
         .map_err(|source| WatchTrouble::Program { program: program.to_owned(), source })?;
     let expected = Expected::of(&said.out).filter(|_| said.exit == Some(0));

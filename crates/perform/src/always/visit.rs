@@ -11,8 +11,10 @@ use v6gap_sys::apart::{self, Apart};
 use v6gap_sys::clock;
 
 /// What has a process tell what happens as it happens, and stop when its input is closed. No report
-/// is written: that of the day is made when somebody asks for it.
-const HEARD: [&str; 4] = ["--json-stream", "--quiet", "--stop-at-eof", "--no-report"];
+/// is written: that of the day is made when somebody asks for it. Errors are for this program, and
+/// so files of options are no matter.
+const HEARD: [&str; 5] =
+    ["--json-stream", "--quiet", "--stop-at-eof", "--no-report", "--json-errors"];
 
 /// By how much its end may be late, in ns; one that does not end is ended anew as often.
 const TURN_NS: u64 = 500_000_000;

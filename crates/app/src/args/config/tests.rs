@@ -1,0 +1,107 @@
+//! What files of options add to what was typed, and what they may not say.
+
+use super::*;
+
+fn file(name: &str, text: &str) -> ConfigFile {
+    ConfigFile::parse(name, text, false).unwrap()
+}
+
+fn merged(line: &str, files: &[&str]) -> Result<String, String> {
+    let full: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    let files: Vec<ConfigFile> = files.iter().map(|text| file("f.toml", text)).collect();
+    with_files(&full, &files).map(|(words, _)| words.join(" "))
+}
+
+#[test]
+fn options_of_the_verb_are_added_behind_it() {
+    let text = "[run]\nmargin = [\"rtt=3%\", \"loss=1%\"]\nno-wait = true\nquick = false\n\
+                [serve]\nport = 5000\n[fleet.agent]\noffline = \"stop\"\n";
+    let run = merged("run lab-b", &[text]).unwrap();
+    assert_eq!(run, "run --margin=rtt=3% --margin=loss=1% --no-wait lab-b");
+    assert_eq!(merged("--ascii serve -1", &[text]).unwrap(), "--ascii serve --port=5000 -1");
+    // What is missing is no matter.
+    assert_eq!(merged("fleet agent", &[text]).unwrap(), "fleet agent --offline=stop");
+    assert_eq!(merged("list", &[text]).unwrap(), "list");
+    assert_eq!(merged("run --help", &[text]).unwrap(), "run --help");
+}
+
+#[test]
+fn what_is_typed_wins_and_so_does_the_nearer_file() {
+    let far = "[run]\nfor = \"2min\"\nport = 1\nno-wait = true\n";
+    let near = "[run]\nport = 2\nno-wait = false\n";
+    assert_eq!(merged("run lab-b", &[near, far]).unwrap(), "run --port=2 --for=2min lab-b");
+    // A time beside a number of pairs cannot be.
+    assert_eq!(merged("run lab-b --pairs 8", &[near]).unwrap(), "run --port=2 lab-b --pairs 8");
+    let typed = merged("run lab-b -p 3 --pairs 8", &[near, far]).unwrap();
+    assert_eq!(typed, "run lab-b -p 3 --pairs 8");
+}
+
+#[test]
+fn options_that_exclude_or_need_each_other_do_not_stand_alone() {
+    let [near, far] = ["[run]\npairs = 8\n", "[run]\nfor = \"2min\"\nport = 2\n"];
+    let both = merged("run lab-b", &[near, far]).unwrap();
+    assert_eq!(both, "run --pairs=8 --port=2 lab-b");
+    let lab = "[run]\nlab = \"two-routers\"\nfrom = \"router1\"\nno-wait = true\n";
+    assert_eq!(merged("run lab-b", &[lab]).unwrap(), "run --no-wait lab-b");
+    let in_lab = merged("run", &[lab]).unwrap();
+    assert_eq!(in_lab, "run --from=router1 --lab=two-routers --no-wait");
+}
+
+#[test]
+fn a_folder_says_nothing_of_programs_and_doors() {
+    let text = "[watch]\non-change = \"./x\"\n";
+    let wrong = merged("watch lab-b", &[text]).unwrap_err();
+    assert!(wrong.contains("stands in your own file of options alone"), "{wrong}");
+    let own = ConfigFile::parse("f.toml", text, true).unwrap();
+    let full = ["watch", "lab-b"].map(str::to_owned);
+    let (words, _) = with_files(&full, &[own]).unwrap();
+    assert_eq!(words.join(" "), "watch --on-change=./x lab-b");
+    for key in ["json-errors", "show-config", "help"] {
+        let text = format!("[watch]\n{key} = true\n");
+        let wrong = merged("watch lab-b", &[&text]).unwrap_err();
+        assert!(wrong.contains("said in no file"), "{wrong}");
+    }
+}
+
+#[test]
+fn a_run_that_goes_on_keeps_what_was_decided() {
+    let text = "[run]\nmargin = \"rtt=3%\"\nport = 2\nparallel = 4\n";
+    let on = merged("run lab-b --continue last", &[text]).unwrap();
+    assert_eq!(on, "run --port=2 lab-b --continue last");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    for (text, said) in [
+        ("[run]\npair = 3\n", "pair of [run] is no option; \"pairs\" is"),
+        ("[run]\npairs = true\n", "pairs of [run] is a text, a number, or a list of them"),
+        ("[run]\nquick = \"yes\"\n", "quick of [run] is true or false"),
+    ] {
+        assert!(merged("run lab-b", &[text]).unwrap_err().contains(said), "{text}");
+    }
+    let wrong = |text: &str| ConfigFile::parse("f.toml", text, false).unwrap_err();
+    assert!(wrong("[srve]\n").contains("[srve] is no table of a verb; [serve] is"));
+    assert!(wrong("quick = true\n").contains("[quick] is no table of a verb"));
+    assert!(wrong("[run]\nquick =\n").starts_with("f.toml, line 2: "));
+}
+
+#[test]
+fn what_holds_is_shown_with_its_origin() {
+    let files = [file("./v6gap.toml", "[run]\nfor = \"2min\"\nno-wait = true\n")];
+    let full = ["run", "--show-config", "-P", "1,4", "--key", "tell-no-one"];
+    let full = full.map(str::to_owned);
+    assert!(asks_for_options(&full) && !asks_for_options(&full[..1]));
+    let behind = ["lab", "exec", "client", "v6gap", "list", "--show-config"];
+    assert!(!asks_for_options(&behind.map(str::to_owned)), "that asks another program");
+    let text = shown(&full, &files).unwrap();
+    assert!(text.contains("--key WORD") && !text.contains("tell-no-one"), "{text}");
+    let line = |option: &str| {
+        let found = text.lines().find(|line| line.trim_start().starts_with(option));
+        found.unwrap_or_else(|| panic!("{option}: {text}")).split_whitespace().collect::<Vec<_>>()
+    };
+    assert_eq!(line("--for"), ["--for", "2min", "./v6gap.toml"]);
+    assert_eq!(line("--no-wait"), ["--no-wait", "./v6gap.toml"]);
+    assert_eq!(line("--parallel"), ["--parallel", "1,4", "typed"]);
+    assert_eq!(line("--port"), ["--port", "4466", "default"]);
+    assert!(!text.contains("--quick") && !text.contains(SHOW), "{text}");
+}
