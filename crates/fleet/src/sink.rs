@@ -23,6 +23,7 @@ use v6gap_core::fleet::message::Ack;
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::sink::{AGAIN_NS, Action, Event, RunOf, Sink};
 use v6gap_core::fleet::subject::{self, RESULTS};
+use v6gap_core::session::throttle::Often;
 use v6gap_store::{KeptLines, Store};
 use v6gap_sys::disk;
 
@@ -44,9 +45,6 @@ const OF_ONE_HOST: usize = 32;
 
 /// Bytes of the disk that results leave free: the hub itself keeps what it decides there.
 const FREE_BYTES_MIN: u64 = 1 << 30;
-
-/// Messages that are no parts of which is told in a while, and how long that is, in ns.
-const NO_PARTS: (u32, u64) = (20, 10_000_000_000);
 
 /// How often a part is tried to be written: for five minutes.
 const TRIES: i64 = 60;
@@ -119,33 +117,9 @@ struct Going<'a> {
     number: u64,
     /// Numbers in the stream of parts that come again, by host.
     again: BTreeMap<HostName, BTreeSet<u64>>,
-    no_parts: NoParts,
+    /// Messages that are no parts of which was told: who was invited may send as many as he likes.
+    no_parts: Often,
     told: &'a mut dyn FnMut(Told),
-}
-
-/// What was told of messages that are no parts: anybody who was invited may send as many as he
-/// likes.
-#[derive(Debug, Default)]
-struct NoParts {
-    since_ns: u64,
-    told: u32,
-    left_out: u64,
-}
-
-impl NoParts {
-    /// Whether the next is told of, and if so how many were not since the last.
-    fn next(&mut self, now_ns: u64) -> Option<u64> {
-        let (most, while_ns) = NO_PARTS;
-        if now_ns.saturating_sub(self.since_ns) >= while_ns {
-            (self.since_ns, self.told) = (now_ns, 0);
-        }
-        if self.told >= most {
-            self.left_out += 1;
-            return None;
-        }
-        self.told += 1;
-        Some(std::mem::take(&mut self.left_out))
-    }
 }
 
 /// Since when it fails to read, and when it did last, in ns.
@@ -181,7 +155,7 @@ pub async fn go_on(
     };
     told(Told::Ready);
     let (open, number, mut fails) = (BTreeMap::new(), 0, Fails::default());
-    let (again, no_parts) = (BTreeMap::new(), NoParts::default());
+    let (again, no_parts) = (BTreeMap::new(), Often::default());
     let mut going =
         Going { machine: Sink::new(), archive, context, open, number, again, no_parts, told };
     loop {
@@ -233,7 +207,7 @@ impl Going<'_> {
         let (header, bytes) = match parts::read(&message.subject, &message.payload) {
             Ok(part) => part,
             Err(why) => {
-                if let Some(left_out) = self.no_parts.next(now().ns) {
+                if let Some(left_out) = self.no_parts.may_tell(now().ns) {
                     let subject = message.subject.to_string();
                     (self.told)(Told::NoPart { subject, why, left_out });
                 }
@@ -347,15 +321,6 @@ impl Going<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn of_what_is_no_part_little_is_told() {
-        let mut no_parts = NoParts::default();
-        let (most, while_ns) = NO_PARTS;
-        let told: Vec<u64> = (0..100).filter_map(|_| no_parts.next(while_ns)).collect();
-        assert_eq!(told, vec![0; most as usize]);
-        assert_eq!(no_parts.next(2 * while_ns), Some(100 - u64::from(most)));
-    }
 
     #[test]
     fn failures_that_go_on_end_it_and_those_that_pass_do_not() {

@@ -6,7 +6,7 @@ use super::origin::Origin;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-/// Times that a wide network may be told of in a while.
+/// Times that something may be told in a while, of one wide network.
 pub const TIMES_MAX: u32 = 20;
 
 /// How long a while is, in ns.
@@ -15,12 +15,33 @@ pub const WHILE_NS: u64 = 10 * SECOND_NS;
 /// Networks that are told apart at a time; more are as one.
 const NETWORKS_MAX: usize = 256;
 
-#[derive(Debug, Clone, Copy)]
-struct Network {
-    wide: Option<IpAddr>,
+/// How often something was told in a while.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Often {
     since_ns: u64,
     times: u32,
     left_out: u64,
+}
+
+impl Often {
+    /// Whether it may be told now, and if so how often it was not since the last time.
+    pub fn may_tell(&mut self, now_ns: u64) -> Option<u64> {
+        if now_ns.saturating_sub(self.since_ns) >= WHILE_NS {
+            (self.since_ns, self.times) = (now_ns, 0);
+        }
+        if self.times >= TIMES_MAX {
+            self.left_out += 1;
+            return None;
+        }
+        self.times += 1;
+        Some(core::mem::take(&mut self.left_out))
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Network {
+    wide: Option<IpAddr>,
+    often: Often,
 }
 
 /// What was told of whom.
@@ -33,26 +54,17 @@ impl Throttle {
     /// Whether something may be told of `address` now, and if so how often it was not since the
     /// last time.
     pub fn may_tell(&mut self, address: IpAddr, now_ns: u64) -> Option<u64> {
-        let network = self.network(Origin::of(address).wide, now_ns);
-        if now_ns.saturating_sub(network.since_ns) >= WHILE_NS {
-            (network.since_ns, network.times) = (now_ns, 0);
-        }
-        if network.times >= TIMES_MAX {
-            network.left_out += 1;
-            return None;
-        }
-        network.times += 1;
-        Some(core::mem::take(&mut network.left_out))
+        self.network(Origin::of(address).wide, now_ns).may_tell(now_ns)
     }
 
-    fn network(&mut self, wide: IpAddr, now_ns: u64) -> &mut Network {
+    fn network(&mut self, wide: IpAddr, now_ns: u64) -> &mut Often {
         let place = |networks: &[Network], wide| networks.iter().position(|n| n.wide == wide);
         let full = self.networks.len() >= NETWORKS_MAX;
         if full && place(&self.networks, Some(wide)).is_none() {
-            let is_old = |n: &Network| now_ns.saturating_sub(n.since_ns) >= WHILE_NS;
+            let is_old = |n: &Network| now_ns.saturating_sub(n.often.since_ns) >= WHILE_NS;
             // What was left out of those that nobody hears of any more counts for all others.
             let old = self.networks.iter().filter(|n| n.wide.is_some() && is_old(n));
-            let left_out = old.map(|n| n.left_out).sum::<u64>();
+            let left_out = old.map(|n| n.often.left_out).sum::<u64>();
             self.networks.retain(|n| n.wide.is_none() || !is_old(n));
             if left_out > 0 {
                 self.place(None, now_ns).left_out += left_out;
@@ -64,13 +76,14 @@ impl Throttle {
     }
 
     /// The place of a network; that of all others has no name.
-    fn place(&mut self, wide: Option<IpAddr>, now_ns: u64) -> &mut Network {
+    fn place(&mut self, wide: Option<IpAddr>, now_ns: u64) -> &mut Often {
         let known = self.networks.iter().position(|n| n.wide == wide);
         let i = known.unwrap_or(self.networks.len());
         if i == self.networks.len() {
-            self.networks.push(Network { wide, since_ns: now_ns, times: 0, left_out: 0 });
+            let often = Often { since_ns: now_ns, ..Often::default() };
+            self.networks.push(Network { wide, often });
         }
-        &mut self.networks[i]
+        &mut self.networks[i].often
     }
 }
 
@@ -103,7 +116,7 @@ mod tests {
         assert!((0..TIMES_MAX).all(|_| throttle.may_tell(late, 5 + WHILE_NS) == Some(0)));
         assert!(throttle.networks.iter().any(|n| n.wide == Some(Origin::of(late).wide)));
         let others = throttle.networks.iter().find(|n| n.wide.is_none()).unwrap();
-        assert_eq!(others.left_out, NETWORKS_MAX as u64);
+        assert_eq!(others.often.left_out, NETWORKS_MAX as u64);
     }
 
     proptest! {
