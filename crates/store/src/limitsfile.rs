@@ -1,6 +1,6 @@
 //! The file in which the owner of a host says what a fleet may do with it.
 
-use crate::planfile::{PlanFileError, PlanProblem, place, syntax};
+use crate::planfile::{PlanFileError, PlanProblem, place, written};
 use crate::source;
 use std::path::Path;
 use v6gap_core::fleet::agent::limits::{Limits, LimitsDraft, check};
@@ -22,7 +22,7 @@ pub fn read_limits(path: &Path) -> Result<Limits, PlanFileError> {
 }
 
 fn parse_limits(text: &str) -> Result<Limits, Vec<PlanProblem>> {
-    let draft: LimitsDraft = toml::from_str(text).map_err(|e| vec![syntax(text, &e, KEYS)])?;
+    let draft: LimitsDraft = written(text, KEYS)?;
     check(&draft).map_err(|problems| problems.into_iter().map(|p| place(text, p)).collect())
 }
 
@@ -39,5 +39,7 @@ mod tests {
         assert_eq!(problems[0].line, 2);
         assert_eq!(problems[0].help.as_deref(), Some("did you mean \"peers\"?"));
         assert_eq!(parse_limits("v6gap = 1\nrate = \"x\"\n").unwrap_err()[0].line, 2);
+        let later = parse_limits("v6gap = 2\nof_later = 1\n").unwrap_err();
+        assert!(later[0].what.contains("version 2") && later[0].line == 1, "{later:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Mesh plans: TOML text to a mesh, with every problem placed at its line.
 
-use crate::planfile::{PlanFileError, PlanProblem, place, syntax};
+use crate::planfile::{PlanFileError, PlanProblem, place, written};
 use crate::source;
 use std::path::Path;
 use v6gap_core::fleet::mesh::Mesh;
@@ -53,7 +53,7 @@ pub fn read_mesh_file(path: &Path) -> Result<Mesh, PlanFileError> {
 /// # Errors
 /// Every problem, with its line.
 pub fn parse_mesh(text: &str) -> Result<Mesh, Vec<PlanProblem>> {
-    let draft: Draft = toml::from_str(text).map_err(|e| vec![syntax(text, &e, KEYS)])?;
+    let draft: Draft = written(text, KEYS)?;
     check(&draft).map_err(|problems| problems.into_iter().map(|p| place(text, p)).collect())
 }
 

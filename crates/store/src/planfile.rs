@@ -1,11 +1,12 @@
 //! Plan files: TOML text to a draft, with every problem placed at its line.
 
 use crate::{StoreError, source};
+use serde::de::DeserializeOwned;
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::check::{self, Problem, nearest};
-use v6gap_core::plan::draft::Draft;
+use v6gap_core::plan::draft::{Draft, VERSION};
 
 /// Keys of the plan language, to suggest the nearest one for an unknown key.
 const KEYS: &[&str] = &[
@@ -166,7 +167,7 @@ pub fn parse_plan(
     seed: u64,
     prepare: &mut dyn FnMut(&mut Draft) -> Result<(), Problem>,
 ) -> Result<(Draft, Plan), Vec<PlanProblem>> {
-    let mut draft: Draft = toml::from_str(text).map_err(|e| vec![syntax(text, &e, KEYS)])?;
+    let mut draft: Draft = written(text, KEYS)?;
     if let Err(problem) = prepare(&mut draft) {
         return Err(vec![place(text, problem)]);
     }
@@ -180,8 +181,25 @@ fn line_of(text: &str, offset: usize) -> usize {
     text.as_bytes()[..offset.min(text.len())].iter().filter(|&&b| b == b'\n').count() + 1
 }
 
+/// What is written, before it is checked; `keys` may stand in it.
+pub(crate) fn written<T: DeserializeOwned>(
+    text: &str,
+    keys: &[&str],
+) -> Result<T, Vec<PlanProblem>> {
+    let wrong = |error| of_other_version(text).unwrap_or_else(|| syntax(text, &error, keys));
+    toml::from_str(text).map_err(|error| vec![wrong(error)])
+}
+
+/// That a file is of a later version, of which this program need not know the keys.
+fn of_other_version(text: &str) -> Option<PlanProblem> {
+    let table: toml::Table = text.parse().ok()?;
+    let version = table.get("v6gap")?.as_integer().filter(|of| *of != i64::from(VERSION))?;
+    let what = format!("version {version} of this language is not known");
+    Some(place(text, Problem { key: "v6gap".to_owned(), what, help: None }))
+}
+
 /// What the TOML reader says, with a suggestion for an unknown key.
-pub(crate) fn syntax(text: &str, error: &toml::de::Error, keys: &[&str]) -> PlanProblem {
+fn syntax(text: &str, error: &toml::de::Error, keys: &[&str]) -> PlanProblem {
     let span = error.span().unwrap_or(0..0);
     let message = error.message().lines().next().unwrap_or_default();
     let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());

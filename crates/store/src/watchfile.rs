@@ -1,6 +1,6 @@
 //! Watch files: TOML text to a watch, with every problem placed at its line.
 
-use crate::planfile::{PlanFileError, PlanProblem, place, syntax};
+use crate::planfile::{PlanFileError, PlanProblem, place, written};
 use crate::source;
 use std::path::Path;
 use v6gap_core::watch::Watch;
@@ -56,7 +56,7 @@ pub fn parse_watch(
     text: &str,
     prepare: &mut dyn FnMut(&mut Draft),
 ) -> Result<Watch, Vec<PlanProblem>> {
-    let mut draft: Draft = toml::from_str(text).map_err(|e| vec![syntax(text, &e, KEYS)])?;
+    let mut draft: Draft = written(text, KEYS)?;
     prepare(&mut draft);
     check(&draft).map_err(|problems| problems.into_iter().map(|p| place(text, p)).collect())
 }

@@ -1,6 +1,6 @@
 //! World files: TOML text to a world, with every problem placed at its line.
 
-use crate::planfile::{PlanFileError, PlanProblem, place, syntax};
+use crate::planfile::{PlanFileError, PlanProblem, place, written};
 use crate::source;
 use std::path::Path;
 use v6gap_core::world::World;
@@ -72,7 +72,7 @@ pub fn read_world(path: &Path) -> Result<(Draft, World), PlanFileError> {
 /// # Errors
 /// Every problem, with its line.
 pub fn parse_world(text: &str) -> Result<(Draft, World), Vec<PlanProblem>> {
-    let draft: Draft = toml::from_str(text).map_err(|e| vec![syntax(text, &e, KEYS)])?;
+    let draft: Draft = written(text, KEYS)?;
     match draft::world(&draft) {
         Ok(world) => Ok((draft, world)),
         Err(problems) => Err(problems.into_iter().map(|p| place(text, p)).collect()),

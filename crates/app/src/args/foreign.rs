@@ -1,4 +1,5 @@
-//! Options of iperf3 that this program does not have, and what to do instead.
+//! Options of iperf3, and some that are near, that this program does not have, and what to do
+//! instead.
 
 /// What to say to an option that iperf3 has and this program has not, if it is one.
 pub fn sentence(option: &str) -> Option<&'static str> {
@@ -17,6 +18,9 @@ pub fn sentence(option: &str) -> Option<&'static str> {
         "--logfile" => "results are stored, and what is printed can be led to a file: > FILE.",
         "--timestamps" => "a journal has the time of each trial: v6gap export last.",
         "--bind-dev" => "v6gap is told an address to measure from: -B ADDR.",
+        "--mss" => "segments have their size by -M BYTES.",
+        "--require-window" => "a plan can ask for that: require_window = true beside a window.",
+        "--order" => "a plan can ask for that: order = \"sequential\" below [design].",
         "-i" | "--interval" => "v6gap shows what it found after each pair of trials.",
         _ if name.starts_with("--rsa-")
             || ["--username", "--authorized-users-path"].contains(&name) =>
