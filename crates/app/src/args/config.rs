@@ -18,19 +18,13 @@ pub const SHOW: &str = "--show-config";
 /// What is said of one call and of no other.
 const OF_ONE_CALL: [&str; 4] = ["help", "version", "json-errors", "show-config"];
 
-/// What names programs and files to be written, or lets others in: a folder from elsewhere may have
-/// a file of options, which says nothing of these.
-const OF_ONESELF: [&str; 9] = [
-    "allow",
-    "allow-remote",
-    "capture",
-    "listen",
-    "nats-server",
-    "on-change",
-    "output",
-    "public",
-    "remote-binary",
-];
+/// What lets others in or goes to other hosts: a folder from elsewhere may have a file of options,
+/// which says nothing of these.
+const OF_ONESELF: [&str; 8] =
+    ["allow", "allow-remote", "announce", "forget", "listen", "public", "stamp", "via"];
+
+/// Parts of names of values that are files, programs or services, of which it says nothing either.
+const PLACES: [&str; 7] = ["ADDRESS", "CMD", "DIR", "FILE", "FOLDER", "PROGRAM", "URL"];
 
 /// Headings of options that a plan decides, so that a run that goes on has them already.
 const OF_PLAN: [&str; 3] =
@@ -132,15 +126,15 @@ impl<'a> Typed<'a> {
             if OF_ONE_CALL.contains(&key.as_str()) {
                 return Err(format!("{place} is typed, and said in no file"));
             }
-            if !file.is_own && OF_ONESELF.contains(&key.as_str()) {
-                return Err(format!("{place} stands in your own file of options alone"));
-            }
             let Some(arg) = self.arg(key) else {
                 let known: Vec<&str> =
                     self.command.get_arguments().filter_map(Arg::get_long).collect();
                 let meant = nearest(key, &known).map(|key| format!("; \"{key}\" is"));
                 return Err(format!("{place} is no option{}", meant.unwrap_or_default()));
             };
+            if !file.is_own && is_of_oneself(arg, key) {
+                return Err(format!("{place} stands in your own file of options alone"));
+            }
             let words = words(arg, key, value).map_err(|why| format!("{place} {why}"))?;
             if !self.rules_out(arg) {
                 added.insert(key.clone(), words);
@@ -148,6 +142,14 @@ impl<'a> Typed<'a> {
         }
         Ok(added)
     }
+}
+
+/// Whether an option is said by nobody but the user: what comes with a folder must not choose which
+/// program runs, what is written or read, or who is let in.
+fn is_of_oneself(arg: &Arg, key: &str) -> bool {
+    let names = arg.get_value_names().unwrap_or_default();
+    let mut parts = names.iter().flat_map(|name| name.split(|c: char| !c.is_ascii_alphabetic()));
+    OF_ONESELF.contains(&key) || parts.any(|part| PLACES.contains(&part))
 }
 
 /// An option with its value as it would be typed; nothing for one that is off.

@@ -3,7 +3,7 @@
 use super::*;
 
 fn file(name: &str, text: &str) -> ConfigFile {
-    ConfigFile::parse(name, text, false).unwrap()
+    ConfigFile::parse(name, text, true).unwrap()
 }
 
 fn merged(line: &str, files: &[&str]) -> Result<String, String> {
@@ -49,9 +49,28 @@ fn options_that_exclude_or_need_each_other_do_not_stand_alone() {
 
 #[test]
 fn a_folder_says_nothing_of_programs_and_doors() {
+    let said = |line: &str, text: &str| {
+        let full: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let file = ConfigFile::parse("./v6gap.toml", text, false).unwrap();
+        with_files(&full, &[file]).map(|(words, _)| words.join(" "))
+    };
     let text = "[watch]\non-change = \"./x\"\n";
-    let wrong = merged("watch lab-b", &[text]).unwrap_err();
-    assert!(wrong.contains("stands in your own file of options alone"), "{wrong}");
+    for (line, text) in [
+        ("watch lab-b", text),
+        ("watch lab-b", "[watch]\nlisten = \"0.0.0.0:9466\"\n"),
+        ("serve", "[serve]\npublic = true\n"),
+        ("serve", "[serve]\nnew-key = \"k\"\n"),
+        ("run lab-b", "[run]\nkernel = \"k\"\n"),
+        ("run lab-b", "[run]\ncapture = true\n"),
+        ("report last", "[report]\noutput = \"o\"\n"),
+        ("fleet hub run d", "[fleet.hub.run]\nnats-server = \"./n\"\n"),
+        ("fleet hub run d", "[fleet.hub.run]\npostgres = \"u\"\n"),
+    ] {
+        let wrong = said(line, text).unwrap_err();
+        assert!(wrong.contains("stands in your own file of options alone"), "{text}: {wrong}");
+    }
+    let port = said("run lab-b", "[run]\nport = 2\n").unwrap();
+    assert_eq!(port, "run --port=2 lab-b");
     let own = ConfigFile::parse("f.toml", text, true).unwrap();
     let full = ["watch", "lab-b"].map(str::to_owned);
     let (words, _) = with_files(&full, &[own]).unwrap();
