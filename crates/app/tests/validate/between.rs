@@ -54,18 +54,23 @@ pub(crate) fn cases() -> Vec<String> {
     WORLDS.into_iter().flat_map(with).collect()
 }
 
-/// Runs what is missing, each case `runs` times, the cases in turn.
+/// Runs what is missing of the wanted cases, each `runs` times, the cases in turn.
 ///
 /// # Errors
 /// If the disk refuses or the program says something that is no result.
-pub(crate) fn run(runs: usize, results: &Results, budget: &Budget) -> Result<(), String> {
+pub(crate) fn run(
+    runs: usize,
+    wants: impl Fn(&str) -> bool,
+    results: &Results,
+    budget: &Budget,
+) -> Result<(), String> {
     let folder = results.folder().join("between");
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     for turn in 0..runs {
         for (world, links) in WORLDS {
             for (design, stop) in DESIGNS {
                 let case = format!("{world}-{design}");
-                if results.count("j", &case) <= turn {
+                if wants(&case) && results.count("j", &case) <= turn {
                     if budget.is_used_up() {
                         return Ok(());
                     }

@@ -77,12 +77,10 @@ fn suite(asked: &Asked) -> Result<(), String> {
         asked::end_with_the_other();
         return in_labs(asked, &results, &budget);
     }
-    if asked.wants("j") && !budget.is_used_up() {
-        between::run(asked.at_most(between::RUNS), &results, &budget)?;
-    }
+    let wants = |row: &'static str| move |case: &str| asked.wants_case(row, case);
+    between::run(asked.at_most(between::RUNS), wants("j"), &results, &budget)?;
     if !budget.is_used_up() {
-        let wants = |case: &str| asked.wants_case("l", case);
-        demos::run(asked.at_most(demos::RUNS), wants, &results, &budget)?;
+        demos::run(asked.at_most(demos::RUNS), wants("l"), &results, &budget)?;
     }
     if asked.wants("h") && !budget.is_used_up() {
         size::run(&results)?;
