@@ -251,7 +251,11 @@ impl Said {
             *noted.discarded.entry(gate).or_default() += 1;
         }
         let facts = self.facts.all();
-        let (bytes, answers) = (self.bytes as u64, self.answers);
+        // A block is told when all of it is there: what broke may have been any.
+        let is_whole = self.run.is_none() || how == How::Ended(Outcome::Measured);
+        let largest = self.expected.values().copied().fold(0.0, f64::max);
+        let under_way = if is_whole { 0.0 } else { largest };
+        let (bytes, answers) = ((self.bytes + under_way) as u64, self.answers);
         Came { how, bytes, seen, answers, noted, facts }
     }
 
@@ -498,6 +502,11 @@ mod tests {
             "duration_s":2}"#;
         assert_eq!(said(&[sent.to_owned()]).came(None, false).bytes, 3_000_004);
         assert_eq!(said(&[paced.to_owned()]).came(None, false).bytes, 2_000_000);
+        // What breaks in a block that has not been told had most of the largest one.
+        let begin = r#"{"event":"begin","id":"7k2f9q"}"#.to_owned();
+        let lines = [begin, trial(0, "v4", true, true, 9.0), trial(0, "v4", true, true, 9.0)];
+        let bytes = |exit| said(&lines).came(exit, false).bytes;
+        assert_eq!([bytes(Some(0)), bytes(Some(3)), bytes(None)], [100, 200, 200]);
     }
 
     #[track_caller]
