@@ -32,7 +32,7 @@ pub const REPORT_NS: u64 = 50 * 1_000_000;
 pub const INTERVAL_NS: u64 = 1_000_000_000;
 
 /// By how much an end of an interval may be moved, in ns.
-const EDGE_NS: u64 = 50_000_000;
+pub const EDGE_NS: u64 = 50_000_000;
 
 /// A search by halving ends when it knows the rate to this part of itself,
 const RESOLUTION: f64 = 0.0025;

@@ -7,8 +7,10 @@
 //! A receiver that was scheduled away reads late what had arrived in time, and a sample taken then
 //! lies below the line of the arrivals. So at either end the sample that lies highest above the
 //! mean slope is taken: there the receiver had caught up. Both ends are treated alike, which leaves
-//! a steady rate as it is.
+//! a steady rate as it is. Where no sample lies near an end, the end itself is taken: a path that
+//! delivers nothing there is slower by that, as it is in the middle.
 
+use v6gap_core::capacity::EDGE_NS;
 use v6gap_core::observation::Received;
 use v6gap_core::steady::{bytes_at, steady};
 
@@ -70,6 +72,11 @@ impl Series {
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// When the last bytes came, in ns since the first.
+    pub fn span_ns(&self) -> u64 {
+        self.last_ns
     }
 
     /// Nothing so far, in the same memory.
@@ -138,13 +145,21 @@ fn slope(samples: &[(u64, u64)], warmup_ns: u64, duration_ns: u64) -> f64 {
     let (start, stop) = (window[0], window[window.len() - 1]);
     let mean = per_ns(start, stop);
     let edge = (window.len() / EDGE_PARTS).max(1);
-    let caught_up = |part: &[(u64, u64)]| {
+    // Where nothing came so near the end of the window, nothing was delivered: that is in the rate,
+    // as it is in the middle. A late receiver has what it missed in its next sample.
+    let at = |t: u64| (t, bytes_at(samples, t));
+    // Of samples that are alike the last one that is asked, which is the outermost.
+    let caught_up = |part: &mut dyn Iterator<Item = &(u64, u64)>, t: u64| {
+        let near = part.filter(|sample| sample.0.abs_diff(t) <= EDGE_NS);
         let above = |s: &(u64, u64)| s.1 as f64 - mean * s.0 as f64;
-        part.iter().copied().max_by(|x, y| above(x).total_cmp(&above(y)))
+        let best = near.max_by(|x, y| above(x).total_cmp(&above(y)));
+        best.map_or_else(|| at(t), |&(t, bytes)| (t, bytes as f64))
     };
-    match (caught_up(&window[..edge]), caught_up(&window[window.len() - edge..])) {
-        (Some(from), Some(to)) if to.0 > from.0 => per_ns(from, to) * 8.0 * 1e9,
-        _ => mean * 8.0 * 1e9,
+    let from = caught_up(&mut window[..edge].iter().rev(), warmup_ns);
+    let to = caught_up(&mut window[window.len() - edge..].iter(), duration_ns);
+    match to.0 > from.0 {
+        true => (to.1 - from.1) / (to.0 - from.0) as f64 * 8.0 * 1e9,
+        false => mean * 8.0 * 1e9,
     }
 }
 
@@ -194,6 +209,28 @@ mod tests {
         for pause in [195..230, 500..550, 950..999, 0..0] {
             let rate = with_pause_at(pause.clone());
             assert!((rate / 8e6 - 1.0).abs() < 1e-9, "{pause:?}: {rate}");
+        }
+    }
+
+    /// Nothing comes for so long, be it before, within or behind the window, and then as fast as
+    /// ever: that time counts.
+    #[test]
+    fn a_path_that_delivers_nothing_at_an_end_is_slower() {
+        let with_stall = |stall: std::ops::Range<u64>| {
+            let mut series = Series::new(1_000 * MS);
+            (0..1_600).filter(|ms| !stall.contains(ms)).for_each(|ms| series.add(ms * MS, 1_000));
+            series.received(Some(200 * MS), 1_000 * MS).rate_bps / 8e6
+        };
+        for (stall, share) in [
+            (0..0, 1.0),
+            (700..1_300, 0.625),
+            (800..960, 0.8),
+            (100..350, 0.8125),
+            (700..1_600, 0.625),
+        ] {
+            let rate = with_stall(stall.clone());
+            // A sample each 10 ms, and edges that may be moved by 50 ms.
+            assert!((rate - share).abs() < 0.015, "{stall:?}: {rate} of {share}");
         }
     }
 

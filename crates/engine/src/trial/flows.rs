@@ -25,7 +25,7 @@ pub(super) fn collect(
         (0..count).map(|_| None).collect()
     });
     let marks = super::sockets::marks(&task.workload.marking());
-    let start_ns = clock::now_ns();
+    let mut last_ns = clock::now_ns();
     while let Some(missing) = first_missing(&places) {
         match flows.streams.recv_timeout(Duration::from_nanos(TICK_NS)) {
             Ok((data, stream)) => {
@@ -34,9 +34,10 @@ pub(super) fn collect(
                     let family = super::family(task, data.arm);
                     stream.mark(&marks).map_err(TrialError::socket(family, None))?;
                     *place = Some(stream);
+                    last_ns = clock::now_ns();
                 }
             }
-            Err(RecvTimeoutError::Timeout) if !is_over(watch, start_ns) => {}
+            Err(RecvTimeoutError::Timeout) if !is_over(watch, last_ns) => {}
             Err(over) => {
                 let cause = match over {
                     RecvTimeoutError::Timeout if watch.abort.load(Ordering::Relaxed) => {
@@ -60,8 +61,11 @@ fn first_missing(places: &PerArm<Vec<Option<Stream>>>) -> Option<Arm> {
     Arm::BOTH.into_iter().find(|&arm| places.get(arm).iter().any(Option::is_none))
 }
 
-fn is_over(watch: &Watch<'_>, start_ns: u64) -> bool {
+/// Whether nobody is waited for any more, of whom the last came at `last_ns`.
+fn is_over(watch: &Watch<'_>, last_ns: u64) -> bool {
+    let now_ns = clock::now_ns();
     watch.abort.load(Ordering::Relaxed)
         || watch.finish.load(Ordering::Relaxed)
-        || clock::now_ns() - start_ns >= watch.silence_ns
+        || now_ns - last_ns >= watch.silence_ns
+        || now_ns >= watch.deadline_ns
 }

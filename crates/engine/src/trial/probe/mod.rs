@@ -182,9 +182,9 @@ pub(super) fn server(
     let _marked = marked(task, probe, if null { &sockets[..1] } else { &sockets[..] })?;
     let before = Before::look(flows.processor);
     let arms: Vec<Arm> = sockets.iter().map(|(arm, _)| *arm).collect();
-    let gap_ns = course::longest_gap_ns(&course::course(probe, &arms, task.order, task.seed));
     let watch = flows.watch(task, probe.wait);
-    let watch = Watch { silence_ns: watch.silence_ns.saturating_add(gap_ns), ..watch };
+    let quiet_ns = quiet_ns(task, probe, &arms);
+    let watch = Watch { silence_ns: watch.silence_ns.saturating_add(quiet_ns), ..watch };
     ready();
     let broken = |b: Broken| {
         let arm = b.arm;
@@ -277,6 +277,14 @@ fn manner(task: &Task, probe: &Probe) -> Manner {
     };
     let (interval_ns, timeout_ns) = (probe.interval_ns, probe.timeout_ns);
     Manner { tag: task.token.tag(), clock, interval_ns, timeout_ns }
+}
+
+/// For how long a client may say nothing beside its silence: between two packets, while it waits
+/// for its last ones, or for a load before its first.
+fn quiet_ns(task: &Task, probe: &Probe, arms: &[Arm]) -> u64 {
+    let gap_ns = course::longest_gap_ns(&course::course(probe, arms, task.order, task.seed));
+    let lead_ns = probe.load.as_ref().map_or(0, |load| load.lead_ns);
+    gap_ns.saturating_add(probe.timeout_ns.max(lead_ns))
 }
 
 /// Sets up what both ends need of a socket; what the system cannot tell is noted in words.
