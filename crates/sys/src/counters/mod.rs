@@ -97,6 +97,19 @@ pub fn queues_told() -> Result<(), Unavailable> {
     }
 }
 
+/// What a counter changed by. Those of queues and of the network's softirqs have 32 bits in the
+/// kernel, and go on at 0; the length of a queue goes down as well.
+fn change(name: &str, now: u64, before: u64) -> i64 {
+    let by = now.wrapping_sub(before);
+    match name.starts_with("queue.") || name.starts_with("softnet.") {
+        true if name.ends_with(".backlog") || name.ends_with(".packets") => {
+            i64::from((by as u32).cast_signed())
+        }
+        true => i64::from(by as u32),
+        false => by.cast_signed(),
+    }
+}
+
 impl Snapshot {
     /// Reads all counters anew into this snapshot, allocating no names that it already has.
     ///
@@ -124,7 +137,7 @@ impl Snapshot {
             .keys()
             .chain(vanished)
             .filter_map(|name| {
-                let difference = self.get(name).wrapping_sub(earlier.get(name)).cast_signed();
+                let difference = change(name, self.get(name), earlier.get(name));
                 (difference != 0).then(|| (name.clone(), difference))
             })
             .collect()
