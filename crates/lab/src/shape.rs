@@ -13,8 +13,6 @@ const GATHERED_MS: u64 = 10;
 const DEPTH_BYTES: RangeInclusive<u64> = 15_400..=123_200;
 /// Depth of the bucket before the user-space link, in bytes, which has a queue of its own.
 const FEED_DEPTH_BYTES: u64 = 61_600;
-/// Full frames of 1500 bytes that such a bucket lets through at once.
-pub(crate) const FEED_FRAMES: u32 = (FEED_DEPTH_BYTES / 1538) as u32 + 1;
 /// Share of the link's rate, in parts per thousand, at which a host feeds the user-space link: a
 /// little less, so that packets wait at the host, where they slow the sender, and not on the link.
 const FEED_PER_MILLE: u64 = 999;
@@ -36,11 +34,10 @@ pub(crate) fn shape(world: &World, link: &Link, side: Side) -> Option<Shape> {
     if world.model == LinkModel::Bare || (wire && forwards) {
         return None;
     }
-    let ten_packets = 10 * (link.mtu + HEADER_BYTES as u32 + 24);
     let bucket = |rate: u64| {
-        let rate_bps = if wire { rate / 1000 * FEED_PER_MILLE } else { rate };
+        let rate_bps = if wire { rate.saturating_mul(FEED_PER_MILLE) / 1000 } else { rate };
         let depth = if wire { FEED_DEPTH_BYTES } else { depth_bytes(rate) };
-        Bucket { rate_bps, burst_bytes: (depth as u32).max(ten_packets) }
+        Bucket { rate_bps, burst_bytes: (depth as u32).max(ten_packets(link)) }
     };
     let met = *link.met(side);
     let own = if forwards { 0 } else { HOST_QUEUE };
@@ -54,6 +51,18 @@ pub(crate) fn shape(world: &World, link: &Link, side: Side) -> Option<Shape> {
         more_bytes: 0,
         priority: world.priority_bits(),
     })
+}
+
+/// Full packets that a bucket holds at least, in bytes.
+fn ten_packets(link: &Link) -> u32 {
+    10 * (link.mtu + HEADER_BYTES as u32 + 24)
+}
+
+/// Frames that a bucket before the user-space link lets through at once, the smallest ones; full
+/// ones are fewer, and never more wait for the line than the bucket held.
+pub(crate) fn fed_frames(link: &Link) -> u32 {
+    let depth = (FEED_DEPTH_BYTES as u32).max(ten_packets(link));
+    (f64::from(depth) / PACKET_BYTES_MIN) as u32 + 1
 }
 
 /// What the kernel's bucket holds at most, in bytes.

@@ -150,6 +150,11 @@ impl World {
                 }
             }
         }
+        for (number, laid) in self.tunnels.iter().enumerate() {
+            if let Some(what) = self.own_end_problem(laid) {
+                add(Place::Tunnel(number), what);
+            }
+        }
         if !self.tunnels.is_empty() {
             if !self.priority.is_empty() {
                 let what = "it has tunnels and priorities, and no packet outside has a mark";
@@ -192,6 +197,18 @@ impl World {
             }
         }
         None
+    }
+
+    /// What a router sends itself into its tunnel has an address inside, to which nothing leads
+    /// back.
+    fn own_end_problem(&self, laid: &LaidTunnel) -> Option<String> {
+        let path = self.path_nodes();
+        let measures = [self.client, self.server].into_iter().find(|&node| {
+            let ends = laid.ends_from(node).filter(|[_, far]| path.contains(far));
+            ends.is_some() && self.nodes.get(node).is_some_and(|n| n.kind == NodeKind::Router)
+        })?;
+        let name = &self.nodes[measures].name;
+        Some(format!("{name} is a router and its end, and measures: let a host behind it do so"))
     }
 
     fn kind_problem(&self, laid: &LaidTunnel) -> Option<String> {

@@ -45,8 +45,9 @@ fn node_settings(world: &World, node: usize) -> Vec<Setting> {
         return WITHOUT_IPV6.to_vec();
     }
     let router = kind == NodeKind::Router;
-    if world.families.v4 && router {
-        settings.push(("ipv4/ip_forward", "1", false));
+    // A new namespace has the value of the first one, which forwards where containers run.
+    if world.families.v4 {
+        settings.push(("ipv4/ip_forward", if router { "1" } else { "0" }, false));
     }
     if !world.families.v6 {
         settings.extend(WITHOUT_IPV6);

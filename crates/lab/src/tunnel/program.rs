@@ -126,5 +126,13 @@ pub(crate) fn installed(program: &str) -> bool {
     reason = "the program is the network that is measured, not a part of the measurement"
 )]
 fn command(program: &str) -> Command {
-    Command::new(program)
+    let mut command = Command::new(program);
+    // Some are programs of the administrator, whose folders ordinary users do not search.
+    if let Ok(mut path) = std::env::var("PATH") {
+        let roots = path.split(':').filter_map(|folder| folder.strip_suffix("/bin"));
+        let beside: String = roots.map(|root| format!(":{root}/sbin")).collect();
+        path.push_str(&beside);
+        command.env("PATH", path);
+    }
+    command
 }

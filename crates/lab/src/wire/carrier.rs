@@ -7,7 +7,7 @@ use crate::clock::{
     Arriving, Due, Fate, HEADER_BYTES, LineSettings, LinkClock, dscp_of, family_of,
 };
 use crate::lateness::Recorder;
-use crate::shape::FEED_FRAMES;
+use crate::shape::fed_frames;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::world::{Conditions, Side};
+use v6gap_core::world::{Conditions, Link, Side};
 use v6gap_sys::clock;
 use v6gap_sys::packet::{self, Frame, Port};
 use v6gap_sys::usage;
@@ -52,6 +52,7 @@ struct Direction {
     to: usize,
     /// The node that it comes from, if that only forwards, and what was delivered to it.
     forwarder: Option<usize>,
+    fed: u32,
     delivered: Deliveries,
     /// When the last frame came, in ns.
     last_ns: u64,
@@ -81,19 +82,16 @@ pub(super) struct Carrier {
     orders: Arc<Orders>,
 }
 
-/// Frames that may wait for a line. What feeds one from a bucket lets some through at once, which
-/// must not be lost behind it.
-fn room(queue_frames: u32, forwarder: Option<usize>) -> u32 {
-    match forwarder {
-        Some(_) => queue_frames,
-        None => queue_frames.saturating_add(FEED_FRAMES),
-    }
+/// Frames that may wait for a line beside those of its queue: what feeds one from a bucket lets
+/// some through at once, which must not be lost behind it.
+fn fed(link: &Link, forwarder: Option<usize>) -> u32 {
+    if forwarder.is_some() { 0 } else { fed_frames(link) }
 }
 
-/// What frames meet on a line that such a node feeds.
-fn as_fed(conditions: PerFamily<Conditions>, forwarder: Option<usize>) -> PerFamily<Conditions> {
+/// What frames meet on a line that is fed so.
+fn as_fed(conditions: PerFamily<Conditions>, fed: u32) -> PerFamily<Conditions> {
     conditions.map(|met| {
-        let queue_frames = met.queue_frames.map(|frames| room(frames, forwarder));
+        let queue_frames = met.queue_frames.map(|frames| frames.saturating_add(fed));
         Conditions { queue_frames, ..met }
     })
 }
@@ -111,19 +109,21 @@ impl Carrier {
             let first = ports.len();
             let ways = Side::BOTH.map(|side| *link.met(side));
             for ((from, conditions), forwarder) in (first..).zip(ways).zip(forwarders) {
-                let conditions = as_fed(conditions, forwarder);
+                let fed = fed(&link, forwarder);
+                let conditions = as_fed(conditions, fed);
                 let stream = |number: usize| {
                     let mut random = ChaCha8Rng::seed_from_u64(seed);
                     random.set_stream(number as u64);
                     random
                 };
-                let queue_frames = room(link.queue_frames, forwarder);
+                let queue_frames = link.queue_frames.saturating_add(fed);
                 let prioritised = priority != 0;
                 let line =
                     LineSettings { conditions, queue_frames, vlan_tags, priority: prioritised };
                 directions.push(Direction {
                     to: if from == first { first + 1 } else { first },
                     forwarder,
+                    fed,
                     delivered: Deliveries::default(),
                     last_ns: 0,
                     clock: LinkClock::new(line),
@@ -145,7 +145,7 @@ impl Carrier {
     fn obey(&mut self) {
         for (link, ways) in self.orders.take() {
             for (direction, conditions) in self.directions.iter_mut().skip(2 * link).zip(ways) {
-                let conditions = as_fed(conditions, direction.forwarder);
+                let conditions = as_fed(conditions, direction.fed);
                 direction.clock.alter(conditions);
                 direction.delay_ns_min = shortest_delay_ns(&conditions);
             }
