@@ -63,8 +63,19 @@ impl Journal {
     pub fn append(&mut self, lines: &[Line]) -> Result<(), StoreError> {
         let mut text = String::new();
         for line in lines {
-            text.push_str(&record::encode(line));
+            let line = record::encode(line);
+            if line.len() > LINE_BYTES_MAX {
+                return Err(StoreError::unfit(
+                    &self.path,
+                    "a line of it would be too long to read",
+                ));
+            }
+            text.push_str(&line);
             text.push('\n');
+        }
+        // What nobody could read again is not written: the run ends readable.
+        if self.good_bytes + text.len() as u64 > JOURNAL_BYTES_MAX {
+            return Err(StoreError::unfit(&self.path, "it would be too long to read"));
         }
         let written = self
             .file

@@ -55,18 +55,22 @@ impl Store {
         fs::symlink_metadata(path).is_ok()
     }
 
-    /// Writes a file that a person named, whole or not at all; what exists and is no regular file,
-    /// as `/dev/stdout`, is written to and not replaced.
+    /// Writes a file that a person named, whole or not at all, behind a link where it leads to one;
+    /// what exists and is no regular file, as `/dev/stdout`, is written to and not replaced.
     ///
     /// # Errors
     /// If the folder cannot be written.
     pub fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), StoreError> {
         make_parent(path)?;
-        if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-            return fs::write(path, &content).map_err(StoreError::io("write", path));
-        }
         let new = |partial: &Path| File::create_new(partial);
-        replace(path, content.as_ref(), new)
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.is_file() => replace(path, content.as_ref(), new),
+            Ok(_) => match behind_link(path) {
+                Some(behind) => replace(&behind, content.as_ref(), new),
+                None => fs::write(path, &content).map_err(StoreError::io("write", path)),
+            },
+            Err(_) => replace(path, content.as_ref(), new),
+        }
     }
 
     /// The same, for a file that its owner alone may read.
@@ -77,6 +81,14 @@ impl Store {
         make_parent(path)?;
         write_stored(path, content.as_ref())
     }
+}
+
+/// The file that a link leads to. Those of the system lead to what a program has open, as
+/// `/dev/stdout` does, which whoever opened it goes on writing.
+fn behind_link(path: &Path) -> Option<PathBuf> {
+    let of_system = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
+    let behind = fs::canonicalize(path).ok().filter(|_| !of_system)?;
+    behind.is_file().then_some(behind)
 }
 
 /// Writes a file whose name a person did not choose, beside one that was named: whatever stands
