@@ -8,7 +8,8 @@ use v6gap_judge::analysis::{Analysis, Question};
 /// What stands above the table.
 pub(crate) const SAY: &str = "Standard uncertainties of each difference by their source, and all \
     together with a coverage factor of 2 (JCGM 100, GUM). Blocks: their scatter in this run. From \
-    run to run: known once five like runs are stored. Instrument: the difference that null blocks \
+    run to run: known once five like runs are stored. Hosts: until then, what their own speed does \
+    to a ratio of times. Instrument: the difference that null blocks \
     show where there is none, and how well they show it; they are fewer than the others, so that \
     this is often the largest. Link of the lab: how far it may be off its model. A dash stands \
     for what is not known or does not apply.";
@@ -32,6 +33,7 @@ fn name(source: Source) -> &'static str {
     match source {
         Source::Blocks => "Blocks",
         Source::Runs => "From run to run",
+        Source::Hosts => "Hosts",
         Source::Instrument => "Instrument",
         Source::Model => "Link of the lab",
         Source::Clock => "Clock",

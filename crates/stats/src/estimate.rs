@@ -1,6 +1,8 @@
 //! What every method of this crate answers with: a centre and an interval, which is the whole line
 //! where the sample cannot say.
 
+use crate::special::normal_upper_quantile;
+
 /// A closed range on the real line; either end may be infinite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
@@ -17,6 +19,15 @@ impl Interval {
     /// The interval `centre - radius ..= centre + radius`.
     pub fn around(centre: f64, radius: f64) -> Self {
         Interval { low: centre - radius, high: centre + radius }
+    }
+
+    /// The interval around a normal estimate whose standard deviation `sd` is known, that misses
+    /// with probability `alpha`; the whole line for a rate or a deviation that is none.
+    pub fn normal(centre: f64, sd: f64, alpha: f64) -> Self {
+        match is_rate(alpha) && sd >= 0.0 {
+            true => Interval::around(centre, sd * normal_upper_quantile(alpha / 2.0)),
+            false => Interval::WHOLE,
+        }
     }
 
     /// Whether `x` lies in the interval, ends included.
@@ -96,6 +107,10 @@ mod tests {
         assert!(i.excludes(0.0) && !i.excludes(0.5) && !i.excludes(f64::NAN));
         assert!(i.within(0.4, 1.6) && !i.within(0.5, 1.6));
         assert!(Interval::WHOLE.contains(f64::MAX) && Interval::WHOLE.width().is_infinite());
+        let normal = Interval::normal(1.0, 0.5, 0.05);
+        assert!((normal.high - 1.979_981_992_270_027).abs() < 1e-14, "{normal:?}");
+        assert_eq!(Interval::normal(1.0, 0.0, 0.05), Interval::around(1.0, 0.0));
+        assert_eq!(Interval::normal(1.0, f64::NAN, 0.05), Interval::WHOLE);
     }
 
     #[test]

@@ -28,6 +28,8 @@ ALL_LOOKS, FIRST_LOOKS = 1.5, 2.7
 ALPHA = 0.05
 # Of null blocks: error rates of a bias and of "agrees", and the power of "would have been seen".
 NULL_ALPHA, AGREES_ALPHA, NULL_POWER = 0.01, 0.05, 0.9
+# What hosts take for an exchange: its uncertainty from run to run as a share, and at most, in s.
+OF_HOSTS, HOSTS_S = 0.01, 75e-6
 
 
 def main(result_path, trials_path):
@@ -228,6 +230,9 @@ def budget(question, result, checked):
     combined = math.sqrt(sum(standard**2 for standard in by.values()))
     checked.figure(f"{name} combined", found["combined"], combined)
     checked.figure(f"{name} expanded", found["expanded"], 2 * combined)
+    if "hosts" in by:
+        hosts = of_hosts(question) * abs(single(question, question["effect"]["estimate"]))
+        checked.figure(f"{name} hosts", by["hosts"], hosts)
     own = [n for n in result["nulls"]
            if (n["cell"], n["metric"]) == (question["cell"], question["metric"])]
     if own and "instrument" in by:
@@ -247,7 +252,11 @@ def predicted(question, checked):
     checked.figure(f"{name} residual", question["residual"]["estimate"], left)
     share, ends = question["predicted_share"], (effect["low"], effect["high"])
     if share and None not in ends and -1.0 not in ends:
-        parts = sorted(math.log1p(by) / math.log1p(end) for end in ends)
+        k, c = stats.norm.isf(0.025 / effect["together"]) * of_hosts(question), effect["estimate"]
+        c, ends = math.log1p(c), [math.log1p(end) for end in ends]
+        # The blocks' own.
+        ends = [c + math.copysign(math.sqrt((c - x) ** 2 - (k * x) ** 2), x - c) for x in ends]
+        parts = sorted(math.log1p(by) / end for end in ends)
         for end, value in zip(("low", "high"), parts):
             checked.figure(f"{name} share {end}", share[end], value)
 
@@ -392,6 +401,7 @@ def combine(question, result, trials):
         # It changes over time by too little to matter: all values, and as far again.
         found = over_all(found, np.min(d) - spread, np.max(d) + spread, margin)
     found = bounded(question, found, d, margin, together, fixed)
+    found, beside = (with_hosts(x, of_hosts(question), together) for x in (found, beside))
     z = d - np.mean(d)
     lag1 = float(np.sum(z[:-1] * z[1:]) / np.sum(z * z)) if np.any(z) else 0.0
     more = {"lag1": lag1, "mean": beside}
@@ -404,6 +414,29 @@ def over_all(found, low, high, margin):
     p_different = found["p_different"] if low > 0 or high < 0 else 1.0
     p_same = found["p_same"] if -margin < low and high < margin else 1.0
     return {**found, **wider, "p_different": p_different, "p_same": p_same}
+
+
+def of_hosts(question):
+    """By how much of itself a difference of times may be off, by the hosts' own speed."""
+    arms = [v["estimate"] for v in question.values() if isinstance(v, dict) and "n" in v]
+    time = question["unit"] == "s" and question["metric"] not in ("ipdv", "pdv", "frame-lateness")
+    known = time and len(arms) == 2 and None not in arms and min(arms) > 0
+    return OF_HOSTS * min(1, HOSTS_S / min(arms)) if known else 0.0
+
+
+def with_hosts(found, of, together):
+    """All values no farther from the centre than their ranges and the hosts, in quadrature."""
+    if not found or not of:
+        return found
+    ends = {}
+    for key, rate in (("i95", 0.05), ("i90", 0.10)):
+        k, c = stats.norm.isf(rate / together / 2) * of, found["centre"]
+        # (c - x)^2 = r^2 + (k x)^2
+        reach = lambda end: [1 - k * k, -2 * c, c * c - (c - end) ** 2]
+        low, high = found[key]
+        ends[key] = (min(np.roots(reach(low)).real) if -math.inf < low < c else low,
+                     max(np.roots(reach(high)).real) if c < high < math.inf else high)
+    return {**found, **ends}
 
 
 def margin_of(question):

@@ -8,7 +8,7 @@
 
 use super::compare::Of;
 use super::compare::set_up;
-use super::effect::{self, Setting};
+use super::effect::{self, Setting, hosts};
 use super::history::History;
 use super::summary::Summary;
 use super::{Analysis, Question, Range, conditions, guard};
@@ -251,10 +251,13 @@ pub fn moments(q: &Question, of: Of, stop: &Stop, series: usize) -> Option<Momen
             }
         }
         (Scale::Ratio, None) => {
-            let [low, high] = [effect.range95.low, effect.range95.high].map(libm::log1p);
             let n = effect.blocks / (q.diagnostics.merged.max(1) as usize);
             let alpha = level(reach::ALPHA, effect.together);
             let centre = libm::log1p(effect.estimate);
+            let [low, high] = [effect.range95.low, effect.range95.high].map(libm::log1p);
+            // The blocks' own.
+            let of_hosts = hosts::reach(hosts::share(q.metric, q.values), alpha);
+            let Interval { low, high } = hosts::without(centre, &Interval { low, high }, of_hosts);
             // With the mean in it a range reaches far to one side.
             let half_width = match q.mean.as_ref().is_some_and(|mean| mean.speaks_against) {
                 true => (high - centre).max(centre - low),

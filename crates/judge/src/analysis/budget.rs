@@ -2,11 +2,11 @@
 //! known source of doubt as a standard uncertainty, and all together (docs/method.md section C.14).
 
 use super::compare::Of;
+use super::effect::hosts;
 use super::words;
 use super::{Analysis, NullResult, Question, alike};
 use alloc::vec::Vec;
 use serde::Serialize;
-use v6gap_core::metric::{Metric, Quantity, Scale};
 
 /// Coverage factor of the expanded uncertainty.
 pub const COVERAGE: f64 = 2.0;
@@ -23,6 +23,8 @@ pub enum Source {
     Blocks,
     /// What differs from one run to the next by itself.
     Runs,
+    /// The hosts' own speed, where other runs do not say what that is here.
+    Hosts,
     /// What the instrument adds where nothing differs, as far as null blocks show.
     Instrument,
     /// How far the links of the lab may be off their model.
@@ -35,9 +37,10 @@ pub enum Source {
 
 impl Source {
     /// All of them, in the order of a budget.
-    pub const ALL: [Source; 6] = [
+    pub const ALL: [Source; 7] = [
         Source::Blocks,
         Source::Runs,
+        Source::Hosts,
         Source::Instrument,
         Source::Model,
         Source::Clock,
@@ -84,6 +87,11 @@ pub fn of(analysis: &Analysis, q: &Question) -> Option<Budget> {
     let standard = |source| match source {
         Source::Blocks => Some(alike::found(moments).standard_error),
         Source::Runs => q.any_run.map(|any| any.tau),
+        Source::Hosts => {
+            let share = hosts::share(q.metric, q.values);
+            let is_asked = q.any_run.is_none() && share > 0.0;
+            is_asked.then(|| libm::fabs(share * alike::found(moments).estimate))
+        }
         Source::Instrument => instrument(q, &analysis.nulls),
         Source::Model => {
             q.prediction.as_ref().and_then(|p| p.uncertainty).map(|twice| twice / COVERAGE)
@@ -119,14 +127,8 @@ fn instrument(q: &Question, nulls: &[NullResult]) -> Option<f64> {
 
 /// At most, since a value is the mean of many times.
 fn clock(q: &Question) -> Option<f64> {
-    let is_time = q.metric.quantity() == Quantity::Time && q.metric.scale() == Scale::Ratio;
-    let (a, b) = q.values.a.zip(q.values.b).filter(|_| is_time && is_of_exchanges(q.metric))?;
+    let (a, b) = q.values.a.zip(q.values.b).filter(|_| hosts::is_of_exchanges(q.metric))?;
     Some(libm::hypot(CLOCK_S / a, CLOCK_S / b))
-}
-
-/// Whether its values are times between two readings of one clock.
-fn is_of_exchanges(metric: Metric) -> bool {
-    !matches!(metric, Metric::Ipdv | Metric::Pdv | Metric::FrameLateness)
 }
 
 #[cfg(test)]
@@ -136,6 +138,7 @@ mod tests {
     use crate::analysis::analyse;
     use crate::analysis::tests::{EVEN, plan, run};
     use v6gap_core::arm::PerArm;
+    use v6gap_core::metric::Metric;
 
     #[test]
     fn a_budget_holds_what_is_known_and_no_more() {
@@ -156,6 +159,10 @@ mod tests {
         analysis.questions[at].any_run = Some(AnyRun { range, tau, runs: 6 });
         let more = found(&analysis);
         assert_eq!(more.by(Source::Runs), Some(tau));
-        assert!((more.combined / one.combined - 2.0_f64.sqrt()).abs() < 1e-12);
+        // They know the hosts as well.
+        let hosts = one.by(Source::Hosts).unwrap();
+        assert!(hosts > 0.0 && more.by(Source::Hosts).is_none(), "{more:?}");
+        let expected = 2.0 * one.combined.powi(2) - hosts.powi(2);
+        assert!((more.combined.powi(2) - expected).abs() < 1e-15);
     }
 }

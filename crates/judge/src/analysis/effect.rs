@@ -14,6 +14,10 @@ use v6gap_stats::{
     summary,
 };
 
+pub mod hosts;
+
+use hosts::Hosts;
+
 /// Fewest valid blocks for any range.
 pub const BLOCKS_MIN: usize = v6gap_core::plan::PAIRS_TO_DECIDE as usize;
 
@@ -88,6 +92,8 @@ pub struct Combined {
     pub singly: Option<Singly>,
     /// Questions for which the ranges hold together.
     pub together: usize,
+    /// What of the ranges is the hosts'.
+    pub hosts: Hosts,
 }
 
 /// The mean beside the centre, on the scale of [`of_block`].
@@ -296,6 +302,7 @@ fn ranged(units: &[f64], setting: &Setting<'_>, at: impl Fn(f64) -> Estimate) ->
         withheld: None,
         singly: None,
         together: setting.together,
+        hosts: Hosts::NOTHING,
     }
 }
 

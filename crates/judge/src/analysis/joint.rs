@@ -2,6 +2,7 @@
 //! final analysis.
 
 use super::Verdict;
+use super::effect::hosts::Hosts;
 use super::effect::{self, Combined, Setting};
 use super::verdict::{self, Adjusted, Ruling};
 use crate::reach;
@@ -25,6 +26,9 @@ pub struct Evidence {
     pub effects: Vec<f64>,
     /// Effects of the valid null blocks before the first comparison.
     pub nulls: Vec<f64>,
+    /// Standard uncertainty by the hosts, see [`effect::hosts::share`]. 0 while a run goes on: more
+    /// blocks do not narrow it.
+    pub hosts: f64,
     /// What a share counts over the valid blocks, see [`v6gap_core::values::counted`]; `None` of
     /// other metrics.
     pub events: Option<PerArm<(u64, u64)>>,
@@ -116,7 +120,7 @@ fn combine(
     let combined = effect::combine(&question.effects, &setting)?;
     Some(match &question.events {
         Some(events) => combined.bounded(events, setting.margin, stop),
-        None => combined,
+        None => combined.with_hosts(Hosts::of(question.hosts, &setting)),
     })
 }
 

@@ -160,6 +160,7 @@ fn evidence(found: &Collected<'_>, o: &Open<'_>, counts: Counts) -> Evidence {
             measured(o, counts).map(|(b, v)| (b.round(), effect::of_block(o.metric, v.a, v.b))),
         ),
         nulls: nulls::before_comparing(&found.blocks, o.cell, o.metric),
+        hosts: effect::hosts::share(o.metric, medians(o, counts)),
         events: (o.metric.scale() == Scale::Difference).then(|| events(o, counts)),
     }
 }
@@ -495,12 +496,14 @@ struct Residual {
 impl Residual {
     fn of(metric: Metric, combined: &Combined, predicted: f64) -> Self {
         let by = libm::log1p(predicted);
-        let residual = combined.moved(-by);
+        // Of slower hosts less is predicted as well, so that they are a share of what is left.
+        let alone = combined.without_hosts();
+        let residual = alone.moved(-by).with_hosts(combined.hosts);
         let residual = match explained::uncertainty(metric) {
             Some(of) => explained::blurred(&residual, of),
             None => residual,
         };
-        let share = explained::share(by, combined);
+        let share = explained::share(by, &alone);
         let margin = effect::margin(metric, metric.margin_residual());
         let residual = for_all_levels(residual, margin);
         let by_ranges = residual_p(&residual, margin);

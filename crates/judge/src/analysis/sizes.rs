@@ -111,6 +111,7 @@ fn evidence(ends: &Ends<'_>, of: Of) -> Evidence {
         margin: low.margin,
         effects: claims::change(of, ends.questions),
         nulls: Vec::new(),
+        hosts: 0.0,
         events: None,
     }
 }

@@ -1,6 +1,7 @@
 //! The rule that turns ranges into a verdict: equivalence first, then difference, else open
 //! (docs/method.md part D; three-sided testing after Goeman, Solari and Stijnen 2010).
 
+use super::effect::hosts::Hosts;
 use super::effect::{BLOCKS_MIN, Combined, Mean, SCORES_MIN, orientation};
 use super::{Qualifier, Verdict};
 use crate::reach::{self, ALPHA};
@@ -140,7 +141,14 @@ pub(super) fn coherent(
     // Where the answer is told, and only whether a tiny difference is there at all is left open,
     // that is for the range that is shown.
     let combined = match is_told {
-        true => Combined { i95: wider.i95, together: wider.together, ..combined },
+        true => {
+            let hosts = Hosts { i95: wider.hosts.i95, ..combined.hosts };
+            let mean = combined.mean.map(|mean| {
+                let i95 = wider.mean.map_or(mean.i95, |of_all| of_all.i95);
+                Mean { i95, ..mean }
+            });
+            Combined { i95: wider.i95, together: wider.together, hosts, mean, ..combined }
+        }
         false => wider,
     };
     let ruling = rule(metric, &combined, margin, p);
@@ -224,6 +232,7 @@ mod tests {
             guard: guard::examine(&[0.0; 6], 0.02, 1),
             withheld: None,
             singly: None,
+            hosts: Hosts::NOTHING,
             together: 1,
         };
         assert_eq!(pairs_to_settle(&combined, 0.02, 1), None);

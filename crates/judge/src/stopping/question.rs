@@ -106,6 +106,7 @@ impl Running {
             margin: self.margin,
             effects: rounds::values(scale, measured.effects.iter().copied()),
             nulls: self.nulls.clone(),
+            hosts: 0.0,
             events: (scale == Scale::Difference).then_some(measured.events),
         }
     }

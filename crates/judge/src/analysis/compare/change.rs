@@ -6,6 +6,7 @@ use super::{Change, Changes, Compared, Of, Row, Standing, letter, words};
 use crate::analysis::alike::{self, SetUp};
 use crate::analysis::checks;
 use crate::analysis::conditions;
+use crate::analysis::effect::hosts::{self, Hosts};
 use crate::analysis::effect::{self, BLOCKS_MIN, Combined};
 use crate::analysis::guard::{self, Guard};
 use crate::analysis::joint;
@@ -21,7 +22,7 @@ use v6gap_core::host::names;
 use v6gap_core::metric::Scale;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::RunId;
-use v6gap_stats::between::Apart;
+use v6gap_stats::between::{Apart, Found};
 use v6gap_stats::multiplicity::holm;
 use v6gap_stats::two_runs::{self, Law, Run};
 use v6gap_stats::{Interval, summary};
@@ -232,6 +233,19 @@ fn between(o: &Open<'_>, of: Of, run: usize, samples: &[Sample; 2]) -> Result<Ap
     Ok(Apart { variance, degrees: first.runs.min(second.runs) - 1 })
 }
 
+/// How far they may lie apart by what is known of any hosts, if that is anything.
+fn by_hosts(asked: [&Question; 2], samples: &[Sample; 2]) -> Option<Apart> {
+    let found = samples.each_ref().map(|sample| alike::found(sample.run.moments));
+    let of_one = |(q, run): (&Question, Found)| {
+        let hosts = hosts::share(q.metric, q.values) * run.estimate;
+        (hosts * hosts, run.standard_error * run.standard_error)
+    };
+    let [first, second] = [(asked[0], found[0]), (asked[1], found[1])].map(of_one);
+    let of_hosts = first.0 + second.0;
+    let variance = of_hosts + first.1 + second.1;
+    (of_hosts > 0.0).then_some(Apart { variance, degrees: hosts::RUNS - 1 })
+}
+
 /// What one run says, from which a change is taken.
 struct Sample {
     letter: char,
@@ -295,6 +309,8 @@ fn combine(
     let [first, second] = samples.each_ref().map(|sample| sample.run);
     let centre = second.moments.mean - first.moments.mean;
     let sd = samples.each_ref().map(|s| summary::sd(&s.values));
+    let of_hosts = || by_hosts(asked, samples).filter(|_| of == Of::Difference);
+    let apart = apart.or_else(of_hosts);
     // By the blocks of both runs, and never surer than by what is between runs as well.
     let range = |alpha: f64| {
         let blocks = two_runs::change(&first, &second, alpha);
@@ -321,6 +337,7 @@ fn combine(
         withheld: None,
         singly: None,
         together,
+        hosts: Hosts::NOTHING,
     };
     match o.question.metric.scale() {
         Scale::Ratio => combined,
