@@ -7,7 +7,7 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::check::Problem;
-use v6gap_core::plan::draft::{Draft, Lab};
+use v6gap_core::plan::draft::{Draft, Hosts, Lab};
 use v6gap_core::plan::scale::Scale;
 use v6gap_core::world::World;
 use v6gap_store::{PlanFileError, PlanProblem, StoreError, parse_plan, read_plan};
@@ -172,6 +172,8 @@ fn prepare(
         PlaceChoice::Server => draft.lab = None,
         PlaceChoice::World(world) => {
             draft.lab = Some(Lab { made: Some(world.clone()), ..Lab::default() });
+            // In place of the hosts that the plan names.
+            draft.hosts = Hosts::default();
         }
         PlaceChoice::OfPlan => {
             let named = draft.lab.as_mut().and_then(|lab| Some((lab.world.clone()?, lab)));

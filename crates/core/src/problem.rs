@@ -24,6 +24,11 @@ impl Problems {
         self.0.push(Problem { key: key.into(), what: what.into(), help: None });
     }
 
+    /// Whether anything was told of a key.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|problem| problem.key == key)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

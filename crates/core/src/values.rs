@@ -268,7 +268,7 @@ fn has_drops_of_unknown_size(workload: &Workload, ends: &Ends) -> bool {
     let received = received(ends).and_then(|received| received.dropped);
     let mtu = ends.client.granted.path_mtu.unwrap_or(PATH_MTU_USUAL);
     let headers = Family::V6.header_bytes() + UDP_HEADER_BYTES;
-    let is_cut = bulk.payload_bytes.saturating_add(headers) > mtu;
+    let is_cut = bulk.over(Family::V6).payload_bytes.saturating_add(headers) > mtu;
     let any = |count: Option<u64>| count.is_some_and(|count| count > 0);
     any(queued) && (is_cut || bulk.offload) || any(received) && bulk.offload
 }

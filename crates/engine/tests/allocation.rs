@@ -132,7 +132,7 @@ fn echo_client(workload: &Echo) -> Client {
     let (turns, exchanges) = (workload.turns as usize, workload.turn_exchanges as usize);
     Client {
         turns: Turns::new(TurnOrder::Ab, workload).unwrap(),
-        buffers: Buffers { out: all(0, 64), back: all(0, 64), expected: all(FILL, 64) },
+        buffers: Buffers::new(all(0, 64), all(0, 64), all(FILL, 64)),
         tallies: PerArm::from_fn(|_| Tally::with_room(turns, exchanges)),
     }
 }
@@ -308,8 +308,8 @@ fn icmp_echo() {
     let turns = Turns::new(TurnOrder::Ab, &workload).unwrap();
     let watch = Watch::silence(Wait::Spin, WAIT_NS);
     let Client { buffers, tallies, .. } = &mut client;
-    buffers.out = all(0, 64 + ECHO_HEADER_BYTES);
-    buffers.back = all(0, 64 + ECHO_ROOM_BYTES);
+    let [out, back] = [ECHO_HEADER_BYTES, ECHO_ROOM_BYTES].map(|more| all(0, 64 + more));
+    *buffers = Buffers::new(out, back, all(FILL, 64));
     let near = PerArm { a, b };
     let client = measure(|| {
         ping::client(&turns, TAG, &near, buffers, tallies, &watch).unwrap();

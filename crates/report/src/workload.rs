@@ -1,9 +1,10 @@
 //! The words of each kind of workload: the one place that tells a person what its trials do.
 
+use v6gap_core::family::Family;
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
 use v6gap_core::workload::{
-    Capacity, Connect, Direction, Echo, Frames, Law, LoadFamily, Lookup, Marking, Probe, Purpose,
-    Search, Sizes, TcpBulk, Timing, UdpBulk, Visit, Wait, Workload, ZeroCopy,
+    Capacity, Connect, Direction, Echo, Frames, Law, LoadFamily, Lookup, Marking, Parity, Probe,
+    Purpose, Search, Sizes, TcpBulk, Timing, UdpBulk, Visit, Wait, Workload, ZeroCopy,
 };
 use v6gap_judge::analysis::words::counted;
 
@@ -159,8 +160,9 @@ impl Words for UdpBulk {
                 format!("{} to {most} in steps of {}", bytes(least_bytes), bytes(step_bytes))
             }
         };
+        let parity = parity(self.parity, self.payload_bytes);
         let mut text = format!(
-            "sends datagrams of {sizes}{} {law} for {}, without the first {}",
+            "sends datagrams of {sizes}{parity}{} {law} for {}, without the first {}",
             from(self.direction),
             span(self.duration_ns),
             span(self.warmup_ns),
@@ -177,6 +179,15 @@ impl Words for UdpBulk {
         }
         text
     }
+}
+
+/// What is of one length over both families, where it is not the payload.
+fn parity(parity: Parity, bytes: u32) -> String {
+    if parity.is_usual() {
+        return String::new();
+    }
+    let over_v6 = format_bytes(parity.bytes(bytes, Family::V6).into());
+    format!(" (over IPv6 {over_v6}, in packets of the same length)")
 }
 
 impl Words for Echo {
@@ -207,9 +218,10 @@ impl Words for Echo {
             Some(bytes) => format!("there and {} back", format_bytes(bytes.into())),
         };
         format!(
-            "{} {back} over {}, {} turns of {} exchanges over {}{buffers}{outstanding}{timed}\
+            "{} {back}{} over {}, {} turns of {} exchanges over {}{buffers}{outstanding}{timed}\
              {wait}",
             format_bytes(self.message_bytes.into()),
+            parity(self.parity, self.message_bytes),
             self.transport.name(),
             self.turns,
             self.turn_exchanges,

@@ -47,6 +47,7 @@ const KEYS: &[&str] = &[
     "protocol",
     "message",
     "payload",
+    "parity",
     "bitrate",
     "direction",
     "time",
@@ -98,6 +99,15 @@ const KEYS: &[&str] = &[
     "step",
     "target_loss",
     "force",
+    "different_links",
+    "factor",
+    "site",
+    "url",
+    "http",
+    "plain",
+    "download",
+    "addresses",
+    "resolvers",
 ];
 
 /// A problem and where it is.
@@ -215,7 +225,14 @@ fn syntax(text: &str, error: &toml::de::Error, keys: &[&str]) -> PlanProblem {
 
 /// Finds the place of a key path such as `measure[1].message`; the nearest parent that exists.
 pub(crate) fn place(text: &str, problem: Problem) -> PlanProblem {
-    let span = find(text, &problem.key).unwrap_or(0..0);
+    let span = find(text, &problem.key).unwrap_or_else(|| {
+        // What is missing is missing in the nearest table that is there.
+        let mut parents = std::iter::successors(Some(problem.key.as_str()), |key| {
+            key.rsplit_once('.').map(|(parent, _)| parent)
+        });
+        let start = parents.find_map(|key| find(text, key)).map_or(0, |span| span.start);
+        start..start
+    });
     let what = format!("{}: {}", problem.key, problem.what);
     PlanProblem { line: line_of(text, span.start), span, what, help: problem.help }
 }
@@ -245,4 +262,20 @@ fn find(text: &str, key: &str) -> Option<std::ops::Range<usize>> {
         }
     }
     span
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_described() {
+        let page = include_str!("../../../docs/plans.md");
+        let code: Vec<&str> = page.split('`').skip(1).step_by(2).collect();
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let named =
+            |key: &str| code.iter().any(|part| part.split(|c| !is_word(c)).any(|w| w == key));
+        let missing: Vec<&&str> = KEYS.iter().filter(|key| !named(key)).collect();
+        assert!(missing.is_empty(), "docs/plans.md lacks {missing:?}");
+    }
 }

@@ -55,7 +55,8 @@ impl Stamp {
         let least = if sealed { SEALED_BYTES } else { OPEN_BYTES };
         match workload {
             Workload::Echo(echo) if echo.transport == Transport::Udp && echo.outstanding == 1 => {
-                match (echo.message_bytes as usize) < least {
+                let (shortest, _) = echo.bytes_over(Family::V6);
+                match (shortest as usize) < least {
                     true => Err(format!("a packet of STAMP has {least} B or more")),
                     false => Ok(()),
                 }

@@ -146,6 +146,10 @@ pub struct DesignArgs {
     /// Also compare the median, the 90th and the 99th percentile of round trips
     #[arg(long)]
     pub tails: bool,
+    /// What is of one length over both families, of round trips and transfers: what the application
+    /// sends, the IP packet, or packets that fill the frame
+    #[arg(long, value_name = "LENGTH", value_parser = ["payload", "packet", "frame"])]
+    pub parity: Option<String>,
     /// Differences below this do not matter, as in throughput=2%,rtt=5%
     #[arg(long = "margin", value_name = "METRIC=P,…", value_delimiter = ',',
           value_parser = values::margin)]

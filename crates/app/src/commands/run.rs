@@ -259,6 +259,7 @@ fn decided(args: &RunArgs) -> Option<&'static str> {
         (design.seed.is_some(), "--seed"),
         (design.null.is_some(), "--null"),
         (design.tails, "--tails"),
+        (design.parity.is_some(), "--parity"),
         (design.allow_different_links, "--allow-different-links"),
         (args.only_four, "-4"),
         (args.only_six, "-6"),
@@ -352,7 +353,12 @@ mod tests {
             assert_eq!(plan, expected, "{line}");
         }
         let decided = ["--pairs 9", "--measure rtt", "--margin rtt=2%", "--seed 1", "--null v6"];
-        for line in decided.into_iter().chain(["--tails", "--allow-different-links", "-4"]) {
+        for line in decided.into_iter().chain([
+            "--tails",
+            "--parity packet",
+            "--allow-different-links",
+            "-4",
+        ]) {
             let failure = continuation(&header, &[], &typed(line)).unwrap_err();
             let text = failure.what();
             assert!(text.contains(line.split(' ').next().unwrap()), "{text}");

@@ -24,10 +24,13 @@ pub const NULL_BLOCKS_MAX: u32 = 100;
 /// Most pairs of a fixed number.
 const PAIRS_MAX: u32 = 10_000;
 
+mod belongs;
 mod capacity;
 mod cells;
+mod hosts;
 mod lab;
 mod marking;
+mod parity;
 mod probe;
 mod tcp_bulk;
 mod timed;
@@ -54,6 +57,7 @@ pub(super) fn assembled(draft: &Draft, seed: u64) -> (Plan, Problems) {
         problems.add("v6gap", what);
     }
     let world = lab::world(draft, &mut problems);
+    hosts::check(draft, &mut problems);
     let payload_max = payload_max(&draft.design);
     let mtu = world.as_ref().map(|world| PerFamily::from_fn(|f| model::path_mtu(world, f)));
     let path = world.as_ref().map(fit::path_in);

@@ -252,6 +252,9 @@ pub struct Measure {
     pub timing: Option<String>,
     /// UDP payload sizes of bulk transfers.
     pub payload: Option<Levels>,
+    /// What is of one length over both families: the `payload`, the `packet`, for which payloads
+    /// over IPv6 are 20 B shorter, or packets that fill the `frame`.
+    pub parity: Option<String>,
     /// Rate of a UDP transfer, or `full`.
     pub bitrate: Option<String>,
     /// `send`, `receive` or `both`.

@@ -16,7 +16,7 @@ use crate::observation::{
 };
 use crate::task::{Task, TaskArm, Token};
 use crate::workload::{
-    Asked, Connect, Direction, Echo, FrameArrivals, Frames, Law, Marking, Purpose, Sizes,
+    Asked, Connect, Direction, Echo, FrameArrivals, Frames, Law, Marking, Parity, Purpose, Sizes,
     StreamSettings, TcpBulk, Timing, Transport, UdpBulk, Wait, Workload, ZeroCopy,
 };
 use alloc::boxed::Box;
@@ -63,7 +63,8 @@ fn workload() -> BoxedStrategy<Workload> {
     let transport = prop_oneof![Just(Transport::Tcp), Just(Transport::Udp), Just(Transport::Icmp)];
     let wait = prop_oneof![Just(Wait::Block), Just(Wait::Yield), Just(Wait::Spin)];
     let timing = prop_oneof![Just(Timing::Each), Just(Timing::Batch)];
-    let manner = (wait, timing, any::<bool>(), of(small_or_any_u32()), small_or_any_u32());
+    let asked = (any::<bool>(), parity());
+    let manner = (wait, timing, asked, of(small_or_any_u32()), small_or_any_u32());
     let paced = (small_or_any_u64(), small_or_any_u64(), small_or_any_u32());
     prop_oneof![
         tcp_bulk().prop_map(Workload::TcpBulk),
@@ -82,11 +83,12 @@ fn workload() -> BoxedStrategy<Workload> {
         ),
         (transport, proptest::array::uniform5(small_or_any_u32()), manner, settings(), marking())
             .prop_map(|(transport, n, manner, settings, marking)| {
-                let (wait, timing, tails, response_bytes, outstanding) = manner;
+                let (wait, timing, (tails, parity), response_bytes, outstanding) = manner;
                 let [message_bytes, connections, turn_exchanges, turns, warmup_exchanges] = n;
                 Workload::Echo(Echo {
                     transport,
                     message_bytes,
+                    parity,
                     response_bytes,
                     outstanding,
                     timing,
@@ -185,11 +187,16 @@ fn stream() -> impl Strategy<Value = UdpBulk> {
         reordering,
         duplication,
     });
-    let plain = any::<(Option<u64>, u16, bool)>();
+    let plain = (any::<(Option<u64>, u16, bool)>(), parity());
     (direction, law, sizes, asked, plain).prop_map(|(direction, law, sizes, asked, plain)| {
-        let (packets, batch, offload) = plain;
-        UdpBulk { direction, packets, batch, offload, law, sizes, asked, ..UdpBulk::default() }
+        let ((packets, batch, offload), parity) = plain;
+        let usual = UdpBulk::default();
+        UdpBulk { direction, packets, batch, offload, law, sizes, asked, parity, ..usual }
     })
+}
+
+fn parity() -> impl Strategy<Value = Parity> {
+    prop_oneof![Just(Parity::Payload), Just(Parity::Packet)]
 }
 
 fn settings() -> impl Strategy<Value = StreamSettings> {

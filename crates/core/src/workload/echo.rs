@@ -4,7 +4,8 @@ use super::feature::{Feature, Needed};
 use super::impossible::{Impossible, range, refuse};
 use super::kind::{Cost, HOSTS_NS, Kind, Path};
 use super::limits::{Limits, Objection};
-use super::{Interleaving, Marking, StreamSettings, Transport, Wait};
+use super::{Interleaving, Marking, Parity, StreamSettings, Transport, Wait};
+use crate::family::Family;
 use crate::metric::Metric;
 use crate::unit::format_bytes;
 use alloc::format;
@@ -30,6 +31,9 @@ pub struct Echo {
     pub transport: Transport,
     /// Size of each request, in bytes; at least [`Echo::MESSAGE_BYTES_MIN`].
     pub message_bytes: u32,
+    /// Whether that is the size over both families.
+    #[serde(default, skip_serializing_if = "Parity::is_usual")]
+    pub parity: Parity,
     /// Size of each answer, in bytes, if it is not that of the request; at least
     /// [`Echo::MESSAGE_BYTES_MIN`]. Over UDP never more than the request, so that a server cannot
     /// be made to send anybody more than it was sent; ICMP answers with what it was sent.
@@ -94,6 +98,12 @@ impl Echo {
         }
     }
 
+    /// Sizes of a request and of its answer over `family`, in bytes.
+    pub const fn bytes_over(&self, family: Family) -> (u32, u32) {
+        let Echo { message_bytes, parity, .. } = *self;
+        (parity.bytes(message_bytes, family), parity.bytes(self.answer_bytes(), family))
+    }
+
     /// Exchanges of each arm in a block, those included that are not counted.
     pub fn exchanges(&self) -> u64 {
         let closing = u64::from(self.outstanding > 1);
@@ -129,6 +139,7 @@ impl Default for Echo {
         Echo {
             transport: Transport::Tcp,
             message_bytes: 64,
+            parity: Parity::Payload,
             response_bytes: None,
             outstanding: 1,
             timing: Timing::Each,
@@ -160,6 +171,7 @@ impl Kind for Echo {
         let Echo {
             transport,
             message_bytes: _,
+            parity,
             response_bytes,
             outstanding,
             timing,
@@ -177,6 +189,7 @@ impl Kind for Echo {
             Transport::Tcp | Transport::Udp => {}
             Transport::Icmp => needed.add(true, Feature::EchoIcmp),
         }
+        needed.add(!parity.is_usual(), Feature::EchoParity);
         needed.add(response_bytes.is_some(), Feature::EchoResponse);
         needed.add(*outstanding != 1, Feature::EchoOutstanding);
         match timing {
@@ -190,7 +203,8 @@ impl Kind for Echo {
     }
 
     fn check_numbers(&self, datagram_bytes_max: u32) -> Result<(), Impossible> {
-        let least = u64::from(Self::MESSAGE_BYTES_MIN);
+        let shorter = self.parity.shorter_bytes(Family::V6);
+        let least = u64::from(Self::MESSAGE_BYTES_MIN + shorter);
         let (largest, answer_max) = match self.transport {
             Transport::Tcp => (u32::MAX, u32::MAX),
             // Whoever can make others believe in a source address must not gain by the answers.
@@ -268,6 +282,9 @@ impl Kind for Echo {
         if let Some(bytes) = self.response_bytes.filter(|&bytes| bytes != self.message_bytes) {
             suffix.push_str(&format!("-to-{bytes}"));
         }
+        if !self.parity.is_usual() {
+            suffix.push_str("-packet");
+        }
         if self.outstanding > 1 {
             suffix.push_str(&format!("-x{}", self.outstanding));
         }
@@ -286,7 +303,8 @@ impl Kind for Echo {
 
     fn suffix_words(&self, _metric: Metric) -> String {
         let buffers = |bytes: u32| format!(", buffers {}", format_bytes(bytes.into()));
-        self.settings.buffer_bytes.map_or(String::new(), buffers)
+        let buffers = self.settings.buffer_bytes.map_or(String::new(), buffers);
+        format!("{}{buffers}", self.parity.words())
     }
 
     fn marking(&self) -> Marking {
@@ -333,6 +351,10 @@ impl Kind for Echo {
     fn datagram_bytes(&self) -> Option<u32> {
         let largest = self.message_bytes.max(self.answer_bytes());
         self.transport.is_datagram().then_some(largest)
+    }
+
+    fn datagram_bytes_over(&self, family: Family) -> Option<u32> {
+        self.datagram_bytes().map(|bytes| self.parity.bytes(bytes, family))
     }
 
     fn interleaving(&self) -> Interleaving {

@@ -63,6 +63,8 @@ features! {
     UdpBulkLaw = "udp-bulk.law",
     /// Sizes that vary.
     UdpBulkSizes = "udp-bulk.sizes",
+    /// Packets of one length over both families.
+    UdpBulkParity = "udp-bulk.parity",
     /// Request and answer.
     Echo = "echo",
     /// Over ICMP.
@@ -75,6 +77,8 @@ features! {
     EchoBatch = "echo.timing.batch",
     /// Socket buffers of round trips, which servers before this passed over.
     EchoBuffer = "echo.buffer",
+    /// Packets of one length over both families.
+    EchoParity = "echo.parity",
     /// Opening connections.
     Connect = "connect",
     /// Until the first byte of an answer.

@@ -1,6 +1,7 @@
 //! What every kind of workload says of itself: the one place to look for what a kind must know.
 
 use super::{Impossible, Interleaving, Limits, Marking, Needed, Objection, StreamSettings, Wait};
+use crate::family::Family;
 use crate::metric::Metric;
 use crate::transport::Transport;
 use alloc::string::String;
@@ -114,6 +115,11 @@ pub trait Kind: Debug {
     /// Payload of its largest datagram in bytes, if it sends datagrams.
     fn datagram_bytes(&self) -> Option<u32> {
         self.datagrams().map(|stream| stream.payload_bytes)
+    }
+
+    /// That of its largest datagram over a family, where packets of both are of one length.
+    fn datagram_bytes_over(&self, _family: Family) -> Option<u32> {
+        self.datagram_bytes()
     }
 
     /// The stream of datagrams one way that its data are, if they are one, as far as it can be told

@@ -5,7 +5,8 @@ use super::impossible::{self, Impossible, range};
 use super::kind::{self, Cost, Kind, Path};
 use super::law::{Law, Pace, Schedule, Sizes};
 use super::limits::{Limits, Objection};
-use super::{Direction, Echo, Marking};
+use super::{Direction, Echo, Marking, Parity};
+use crate::family::Family;
 use crate::metric::Metric;
 use crate::transport::Transport;
 use crate::unit::format_rate;
@@ -18,6 +19,10 @@ use serde::{Deserialize, Serialize};
 pub struct UdpBulk {
     /// UDP payload of each datagram, in bytes; the largest where sizes vary.
     pub payload_bytes: u32,
+    /// Whether that is the payload over both families; where packets are of one length, as many of
+    /// them are sent in a time.
+    #[serde(default, skip_serializing_if = "Parity::is_usual")]
+    pub parity: Parity,
     /// Rate of payload bits per second; `None` sends as fast as the socket takes it. Means nothing
     /// to a law that has a pace of its own.
     pub rate_bps: Option<u64>,
@@ -86,6 +91,18 @@ impl UdpBulk {
     /// Longest stretch of a schedule that one call takes together, in ns.
     pub const BATCH_SPAN_NS: u64 = 100_000;
 
+    /// What it is over `family`, by itself.
+    #[must_use]
+    pub fn over(&self, family: Family) -> UdpBulk {
+        let payload_bytes = self.parity.bytes(self.payload_bytes, family);
+        let scaled = |rate: u64| {
+            let rate = u128::from(rate) * u128::from(payload_bytes);
+            (rate / u128::from(self.payload_bytes.max(1))) as u64
+        };
+        let rate_bps = self.rate_bps.map(scaled);
+        UdpBulk { payload_bytes, rate_bps, parity: Parity::Payload, ..self.clone() }
+    }
+
     /// The schedule of its datagrams; `None` if it sends as fast as the socket takes them.
     pub fn schedule(&self, seed: u64) -> Option<Schedule> {
         let pace = match (self.law, self.rate_bps) {
@@ -135,6 +152,14 @@ impl UdpBulk {
         let rest = self.law.rest_bytes(self.payload_bytes);
         let fits = |bytes: u32| bytes >= Echo::MESSAGE_BYTES_MIN;
         let fixed = self.sizes == Sizes::Fixed;
+        if !self.parity.is_usual() {
+            if !fixed || matches!(self.law, Law::Frames { .. }) {
+                return Some("packets of one length over both families need datagrams of one size");
+            }
+            if !fits(self.parity.bytes(self.payload_bytes, Family::V6)) {
+                return Some("the payload over IPv6 would not hold the header");
+            }
+        }
         if self.direction == Direction::Both {
             return Some("datagrams go one way in a trial");
         }
@@ -187,6 +212,7 @@ impl Default for UdpBulk {
     fn default() -> Self {
         UdpBulk {
             payload_bytes: 1408,
+            parity: Parity::Payload,
             rate_bps: None,
             duration_ns: 600_000_000,
             warmup_ns: 150_000_000,
@@ -224,6 +250,7 @@ impl Kind for UdpBulk {
     fn need(&self, needed: &mut Needed) {
         let UdpBulk {
             payload_bytes: _,
+            parity,
             rate_bps: _,
             duration_ns: _,
             warmup_ns: _,
@@ -238,6 +265,7 @@ impl Kind for UdpBulk {
             asked: _,
         } = self;
         needed.add(true, Feature::UdpBulk);
+        needed.add(!parity.is_usual(), Feature::UdpBulkParity);
         needed.add(*direction != Direction::Send, Feature::UdpBulkReceive);
         needed.add(packets.is_some(), Feature::UdpBulkPackets);
         needed.add(*batch != 1, Feature::UdpBulkBatch);
@@ -319,6 +347,7 @@ impl Kind for UdpBulk {
                 text.push_str(word);
             }
         };
+        add(!self.parity.is_usual(), "packet");
         add(self.direction == Direction::Receive, "receive");
         add(self.law != usual.law, self.law.name());
         add(matches!(self.sizes, Sizes::Random { .. }), "random");
@@ -338,6 +367,7 @@ impl Kind for UdpBulk {
                 text.push_str(words);
             }
         };
+        add(!self.parity.is_usual(), "equal packets");
         add(self.direction == Direction::Receive, "from the server");
         add(self.law != usual.law, &self.law.to_string());
         add(matches!(self.sizes, Sizes::Random { .. }), "random sizes");
@@ -362,6 +392,10 @@ impl Kind for UdpBulk {
 
     fn longest_ns(&self) -> Option<u64> {
         Some(self.duration_ns)
+    }
+
+    fn datagram_bytes_over(&self, family: Family) -> Option<u32> {
+        Some(self.parity.bytes(self.payload_bytes, family))
     }
 
     fn datagrams(&self) -> Option<UdpBulk> {

@@ -35,18 +35,56 @@ pub(crate) const EXCHANGE: &str = "exchanging messages";
 /// clock takes to be read.
 const COMPARED_AT_ONCE: usize = 512;
 
-/// Memory for one message each way.
+/// Memory for one message each way, which both arms share: where it lies favours neither.
 #[derive(Debug)]
 pub struct Buffers {
-    /// What is sent; the header is written over its start.
-    pub out: Bytes,
-    /// What comes back.
-    pub back: Bytes,
-    /// What must come back, but for its header.
-    pub expected: Bytes,
+    out: Bytes,
+    back: Bytes,
+    expected: Bytes,
+    /// Bytes at the end of each that are none of the arm's whose turn it is.
+    shorter: usize,
 }
 
 impl Buffers {
+    /// `out` is the longest that is sent, whose start a header is written over; `back` as long as
+    /// what comes back, and `expected` what that must be, but for its header.
+    pub fn new(out: Bytes, back: Bytes, expected: Bytes) -> Self {
+        Buffers { out, back, expected, shorter: 0 }
+    }
+
+    /// For messages so much shorter than the longest.
+    pub(super) fn shorten(&mut self, by: usize) {
+        self.shorter = by;
+    }
+
+    /// What is sent.
+    #[inline]
+    pub(super) fn out(&mut self) -> &mut [u8] {
+        let end = self.out.len() - self.shorter;
+        &mut self.out[..end]
+    }
+
+    /// What comes back.
+    #[inline]
+    pub(super) fn back(&mut self) -> &mut [u8] {
+        let end = self.back.len() - self.shorter;
+        &mut self.back[..end]
+    }
+
+    /// What was sent, and the room for what comes back.
+    #[inline]
+    pub(super) fn both(&mut self) -> (&[u8], &mut [u8]) {
+        let [out, back] = [self.out.len(), self.back.len()].map(|len| len - self.shorter);
+        (&self.out[..out], &mut self.back[..back])
+    }
+
+    /// Whether what came back has the server's own payload behind a header.
+    #[inline]
+    pub(super) fn has_payload(&self) -> bool {
+        let [back, expected] = [&self.back, &self.expected].map(|b| &b[..b.len() - self.shorter]);
+        back[HEADER_BYTES..] == expected[HEADER_BYTES..]
+    }
+
     /// Whether what came back answers what was sent: with its header, and with the server's own
     /// payload.
     #[inline]
@@ -54,7 +92,8 @@ impl Buffers {
         let header = &mut self.expected[..HEADER_BYTES];
         header.copy_from_slice(&self.out[..HEADER_BYTES]);
         Header::make_answer(header);
-        *self.back == *self.expected
+        let [back, expected] = [&self.back, &self.expected].map(|b| &b[..b.len() - self.shorter]);
+        back == expected
     }
 }
 
@@ -113,15 +152,15 @@ pub fn stream_client(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let exchange = |stream: &Stream, buffers: &mut Buffers, header: &mut Header, lap: &mut Lap| {
-        header.encode(&mut buffers.out);
-        put(stream, &buffers.out, watch)?;
-        fill(stream, &mut buffers.back, watch)?;
+        header.encode(buffers.out());
+        put(stream, buffers.out(), watch)?;
+        fill(stream, buffers.back(), watch)?;
         let end_ns = clock::now_ns();
         let time_ns = end_ns - lap.now_ns;
         if !buffers.is_answered() {
             return Err(Cause::Foreign);
         }
-        lap.end(end_ns, buffers.back.len());
+        lap.end(end_ns, buffers.back().len());
         Ok(Some(Took { ns: time_ns, held_ns: None }))
     };
     // The answer to the last message ends the block: nothing is lost, so nothing more need be said.
@@ -139,7 +178,7 @@ pub fn datagram_client(
 ) -> Result<(), Broken> {
     let last = lossy_client(turns, tag, sockets, buffers, tallies, watch)?;
     let socket = &sockets.get(last.arm)[usize::from(last.connection)];
-    say_end(socket, &buffers.out);
+    say_end(socket, buffers.out());
     Ok(())
 }
 
@@ -171,7 +210,7 @@ pub(super) fn say_end(socket: &Datagram, end: &[u8]) {
     }
 }
 
-/// All turns with any kind of socket; leaves the message that ends the block in `buffers.out` and
+/// All turns with any kind of socket; leaves the message that ends the block in `buffers` and
 /// returns the turn whose connection it goes over.
 ///
 /// An exchange gets the time at which the one before it ended, which is when it begins, and leaves
@@ -196,6 +235,7 @@ pub(super) fn take_turns<S>(
         let tally = tallies.get_mut(turn.arm);
         let sequence = sequences.get_mut(turn.arm);
         let lost_before = tally.lost;
+        buffers.shorten(turns.shorter(turn.arm));
         let start_ns = clock::now_ns();
         let mut lap = Lap::new(start_ns);
         for left in (0..turn.exchanges).rev() {
@@ -222,7 +262,7 @@ pub(super) fn take_turns<S>(
     let sequence = *sequences.get(last.arm);
     let turn = turns.count - 1;
     let end = Header { tag, sequence, turn, next: 0, arm: last.arm, flags: Flags::END };
-    end.encode(&mut buffers.out);
+    end.encode(buffers.out());
     Ok(last)
 }
 
@@ -238,7 +278,7 @@ pub(super) trait Lossy {
         0
     }
 
-    /// Writes what a request begins with into its place in `buffers.out`.
+    /// Writes what a request begins with into its place in what is sent.
     fn encode(&self, header: &Header, buffers: &mut Buffers);
 
     /// When a request begins that follows what ended at `ns`: at once, unless writing it takes
@@ -247,13 +287,13 @@ pub(super) trait Lossy {
         ns
     }
 
-    /// Sends the request in `buffers.out`.
+    /// Sends the request.
     fn send_request(&self, header: &Header, buffers: &mut Buffers) -> io::Result<usize>;
 
     /// Waits until a request can be sent, at most `timeout_ns`.
     fn wait_to_send(&self, timeout_ns: u64) -> io::Result<bool>;
 
-    /// When the answer to `buffers.out` came; `None` if it did not until `until_ns`. Answers to
+    /// When the answer to it came; `None` if it did not until `until_ns`. Answers to
     /// earlier requests and other messages are passed over; the answer itself has been looked at.
     fn answer(
         &self,
@@ -282,11 +322,11 @@ impl Answered {
 
 impl Lossy for Datagram {
     fn encode(&self, header: &Header, buffers: &mut Buffers) {
-        header.encode(&mut buffers.out);
+        header.encode(buffers.out());
     }
 
     fn send_request(&self, _: &Header, buffers: &mut Buffers) -> io::Result<usize> {
-        self.send(&buffers.out)
+        self.send(buffers.out())
     }
 
     fn wait_to_send(&self, timeout_ns: u64) -> io::Result<bool> {
@@ -302,10 +342,10 @@ impl Lossy for Datagram {
     ) -> Result<Option<Answered>, Cause> {
         let mut quiet = None;
         loop {
-            match spinning(watch, || self.recv(&mut buffers.back)) {
+            match spinning(watch, || self.recv(buffers.back())) {
                 Ok(count) => {
                     let now_ns = clock::now_ns();
-                    if count == buffers.back.len() && buffers.is_answered() {
+                    if count == buffers.back().len() && buffers.is_answered() {
                         return Ok(Some(Answered::at(now_ns)));
                     }
                     watch.busy(now_ns)?;
@@ -346,7 +386,7 @@ pub(super) fn ask<S: Lossy>(
             // No longer than the exchange: whatever an answer says, the turn must not be below 0.
             let held_ns = held_ns.map(|ns| ns.min(end_ns - start_ns));
             let ns = end_ns - start_ns - held_ns.unwrap_or(0);
-            lap.end(end_ns, buffers.back.len());
+            lap.end(end_ns, buffers.back().len());
             lap.apart_ns += held_ns.unwrap_or(0);
             *patience_ns = (4 * ns).clamp(*patience_ns, PATIENCE_NS_MAX);
             return Ok((tried == 0).then_some(Took { ns, held_ns }));
@@ -385,8 +425,8 @@ fn send<S: Lossy>(
     }
 }
 
-/// Answers over TCP until the last message of the last turn. `request` is as long as a request and
-/// `answer` as an answer, whose payload it holds.
+/// Answers over TCP until the last message of the last turn. `request` is as long as the longest
+/// request and `answer` as the longest answer, whose payload it holds.
 pub fn stream_server(
     turns: &Turns,
     tag: [u8; 8],
@@ -398,6 +438,9 @@ pub fn stream_server(
     loop {
         let broken = Broken::at(turn.arm, EXCHANGE);
         let stream = &streams.get(turn.arm)[usize::from(turn.connection)];
+        let shorter = turns.shorter(turn.arm);
+        let [asked, told] = [request.len(), answer.len()].map(|len| len - shorter);
+        let (request, answer) = (&mut request[..asked], &mut answer[..told]);
         fill(stream, request, watch).map_err(&broken)?;
         let Some(header) = End::Server.heard(request, tag) else {
             return Err(broken(Cause::Foreign));
@@ -426,6 +469,7 @@ pub fn datagram_server(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let mut arm = turns.at(0).map_or(Arm::A, |turn| turn.arm);
+    let mut newest = 0;
     let mut last_ns = clock::now_ns();
     let mut quiet = None;
     loop {
@@ -463,7 +507,7 @@ pub fn datagram_server(
         if header.flags.contains(Flags::END) {
             return Ok(());
         }
-        let bytes = count.min(answer.len());
+        let bytes = count.min(answer.len() - turns.shorter(header.arm));
         let answer = &mut answer[..bytes];
         Header { flags: End::Server.says(header.flags), ..header }.encode(answer);
         // What cannot be sent is as good as lost on the way, and the client will ask again; but
@@ -478,8 +522,10 @@ pub fn datagram_server(
         last_ns = clock::now_ns();
         quiet = None;
         watch.busy(last_ns).map_err(&broken)?;
-        if let Some(turn) = following(turns, &header) {
-            arm = turn.arm;
+        // A copy of an old message is answered, and leads nowhere.
+        if header.turn >= newest {
+            newest = header.turn;
+            arm = following(turns, &header).map_or(arm, |turn| turn.arm);
         }
     }
 }

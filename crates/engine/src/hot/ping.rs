@@ -11,8 +11,8 @@ use v6gap_core::wire::datagram::{HEADER_BYTES, Header};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{ECHO_HEADER_BYTES, ErrorClass, Ping};
 
-/// Takes all turns. `buffers.out` is the echo's header and the payload, `buffers.back` is longer by
-/// what [`Ping::recv`] asks for. A lost exchange is repeated and only counts as lost.
+/// Takes all turns. What is sent is the echo's header and the payload, and the room for answers is
+/// longer by what [`Ping::recv`] asks for. A lost exchange is repeated and only counts as lost.
 pub fn client(
     turns: &Turns,
     tag: [u8; 8],
@@ -26,12 +26,12 @@ pub fn client(
 
 impl Lossy for Ping {
     fn encode(&self, header: &Header, buffers: &mut Buffers) {
-        header.encode(&mut buffers.out[ECHO_HEADER_BYTES..]);
+        header.encode(&mut buffers.out()[ECHO_HEADER_BYTES..]);
     }
 
     /// The number in the payload has 32 bits, its lower half is in the header of ICMP too.
     fn send_request(&self, header: &Header, buffers: &mut Buffers) -> io::Result<usize> {
-        self.send(header.sequence as u16, &mut buffers.out)
+        self.send(header.sequence as u16, buffers.out())
     }
 
     fn wait_to_send(&self, timeout_ns: u64) -> io::Result<bool> {
@@ -45,10 +45,11 @@ impl Lossy for Ping {
         until_ns: u64,
         watch: &Watch<'_>,
     ) -> Result<Option<Answered>, Cause> {
-        let sent = &buffers.out[ECHO_HEADER_BYTES..];
+        let (sent, back) = buffers.both();
+        let sent = &sent[ECHO_HEADER_BYTES..];
         let mut quiet = None;
         loop {
-            match self.recv(&mut buffers.back) {
+            match self.recv(back) {
                 Ok(message) => {
                     let now_ns = clock::now_ns();
                     if let Some((number, payload)) = message

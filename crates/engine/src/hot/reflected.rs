@@ -33,7 +33,7 @@ impl Reflected {
     }
 }
 
-/// Takes all turns. `buffers.out` is a request with its padding, `buffers.back` as long. A lost
+/// Takes all turns. What is sent is a request with its padding, and what comes back as long. A lost
 /// exchange is repeated and only counts as lost.
 pub fn client(
     turns: &Turns,
@@ -55,7 +55,7 @@ impl Lossy for Reflected {
         let (sequence, sent_ns, session) = (header.sequence, clock::wall_ns(), 0);
         let question = Question { sequence, sent_ns, session };
         // Buffers are as long as a packet: who asks for shorter ones is refused before.
-        let _ = self.sealing(|seal| stamp::ask(&question, &mut buffers.out, seal));
+        let _ = self.sealing(|seal| stamp::ask(&question, buffers.out(), seal));
     }
 
     /// Writing and authenticating is no part of the round trip.
@@ -64,7 +64,7 @@ impl Lossy for Reflected {
     }
 
     fn send_request(&self, _: &Header, buffers: &mut Buffers) -> io::Result<usize> {
-        self.socket.send(&buffers.out)
+        self.socket.send(buffers.out())
     }
 
     fn wait_to_send(&self, timeout_ns: u64) -> io::Result<bool> {
@@ -80,10 +80,10 @@ impl Lossy for Reflected {
     ) -> Result<Option<Answered>, Cause> {
         let mut quiet = None;
         loop {
-            match self.socket.recv(&mut buffers.back) {
+            match self.socket.recv(buffers.back()) {
                 Ok(count) => {
                     let ns = clock::now_ns();
-                    let packet = &buffers.back[..count];
+                    let packet = &buffers.back()[..count];
                     let answer = self.sealing(|seal| stamp::answered(packet, seal));
                     if let Some(answer) = answer.filter(|answer| answer.asked == header.sequence) {
                         return Ok(Some(Answered { ns, held_ns: Some(answer.held_ns()) }));

@@ -5,7 +5,8 @@
 //! alike. Connections are made and warmed up in the same balanced order, because connections made
 //! always A before B give a precise and wrong ratio.
 
-use v6gap_core::arm::{Arm, TurnOrder};
+use v6gap_core::arm::{Arm, PerArm, TurnOrder};
+use v6gap_core::family::Family;
 use v6gap_core::workload::Echo;
 
 /// One turn: some exchanges in a row on one connection.
@@ -29,6 +30,7 @@ pub struct Turns {
     warmup_exchanges: u32,
     warmup_turns: u16,
     turn_exchanges: u32,
+    shorter: PerArm<usize>,
     /// Turns of both arms, warm-up included.
     pub count: u16,
 }
@@ -44,8 +46,21 @@ impl Turns {
             warmup_exchanges: echo.warmup_exchanges,
             warmup_turns,
             turn_exchanges: echo.turn_exchanges,
+            shorter: PerArm::default(),
             count,
         })
+    }
+
+    /// The same with arms of these families, whose messages may differ in length.
+    #[must_use]
+    pub fn over(self, families: PerArm<Family>, echo: &Echo) -> Self {
+        let shorter = families.map(|family| echo.parity.shorter_bytes(family) as usize);
+        Turns { shorter, ..self }
+    }
+
+    /// Bytes by which messages of an arm are shorter than the longest.
+    pub fn shorter(&self, arm: Arm) -> usize {
+        *self.shorter.get(arm)
     }
 
     /// Exchanges of the longest turn.

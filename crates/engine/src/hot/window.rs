@@ -8,7 +8,7 @@ use super::echo::{Buffers, EXCHANGE, Lap, PATIENCE_NS_MAX, PATIENCE_NS_MIN, ask,
 use super::turns::{Turn, Turns};
 use super::{Broken, Cause, TICK_NS, Tally, Watch};
 use v6gap_core::arm::{Arm, PerArm};
-use v6gap_core::wire::datagram::{End, Flags, HEADER_BYTES, Header};
+use v6gap_core::wire::datagram::{End, Flags, Header};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, ErrorClass, Stream};
 
@@ -51,6 +51,7 @@ pub fn stream_client(
     take_turns(turns, tag, (tallies, uncounted), |batch, header, tally| {
         let turn = batch.turn;
         let stream = &streams.get(turn.arm)[usize::from(turn.connection)];
+        buffers.shorten(turns.shorter(turn.arm));
         sent_ns.fill(None);
         stream_batch(stream, buffers, sent_ns, header, batch.exchanges, tally, watch)
     })
@@ -71,6 +72,7 @@ pub fn datagram_client(
     let last = take_turns(turns, tag, (tallies, uncounted), |batch, header, tally| {
         let turn = batch.turn;
         let socket = &sockets.get(turn.arm)[usize::from(turn.connection)];
+        buffers.shorten(turns.shorter(turn.arm));
         if batch.exchanges == 1 {
             // Repeated until it is answered, for the server must hear of it.
             let mut lap = Lap::new(clock::now_ns());
@@ -87,8 +89,8 @@ pub fn datagram_client(
     })?;
     let (turn, header) = last;
     let end = Header { flags: Flags::END, next: 0, tag, ..header };
-    end.encode(&mut buffers.out);
-    say_end(&sockets.get(turn.arm)[usize::from(turn.connection)], &buffers.out);
+    end.encode(buffers.out());
+    say_end(&sockets.get(turn.arm)[usize::from(turn.connection)], buffers.out());
     Ok(())
 }
 
@@ -154,13 +156,13 @@ fn stream_batch(
         if sent < exchanges && sent - answered < room {
             if written == 0 {
                 header.sequence = first.wrapping_add(sent);
-                header.encode(&mut buffers.out);
+                header.encode(buffers.out());
                 *place(sent_ns, sent) = Some(clock::now_ns());
             }
-            match stream.write(&buffers.out[written..]) {
+            match stream.write(&buffers.out()[written..]) {
                 Ok(count) => {
                     written += count;
-                    if written == buffers.out.len() {
+                    if written == buffers.out().len() {
                         (sent, written) = (sent + 1, 0);
                     }
                     quiet = None;
@@ -170,7 +172,7 @@ fn stream_batch(
                 Err(error) => return Err(error.into()),
             }
         }
-        match stream.read(&mut buffers.back[read..]) {
+        match stream.read(&mut buffers.back()[read..]) {
             Ok(0) => return Err(Cause::Closed),
             Ok(count) => read += count,
             Err(error) if ErrorClass::of(&error).is_timeout() => {
@@ -185,7 +187,7 @@ fn stream_batch(
             Err(error) => return Err(error.into()),
         }
         quiet = None;
-        if read == buffers.back.len() {
+        if read == buffers.back().len() {
             let now_ns = clock::now_ns();
             let expected = Header { sequence: first.wrapping_add(answered), ..*header };
             let start_ns = place(sent_ns, answered).take();
@@ -219,9 +221,9 @@ fn datagram_batch(
     while done < exchanges {
         if sent < exchanges && place(sent_ns, sent).is_none() {
             header.sequence = first.wrapping_add(sent);
-            header.encode(&mut buffers.out);
+            header.encode(buffers.out());
             let start_ns = clock::now_ns();
-            match socket.send(&buffers.out) {
+            match socket.send(buffers.out()) {
                 Ok(_) => {
                     *place(sent_ns, sent) = Some(start_ns);
                     sent += 1;
@@ -231,8 +233,8 @@ fn datagram_batch(
                 Err(error) => return Err(error.into()),
             }
         }
-        let nothing = match socket.recv(&mut buffers.back) {
-            Ok(count) if count == buffers.back.len() => {
+        let nothing = match socket.recv(buffers.back()) {
+            Ok(count) if count == buffers.back().len() => {
                 let now_ns = clock::now_ns();
                 let number = answered_by(buffers, header)
                     .filter(|found| Header { sequence: found.sequence, ..*header } == *found)
@@ -271,10 +273,8 @@ fn datagram_batch(
 
 /// The header of what came back, if it is from the server and carries its payload.
 #[inline]
-fn answered_by(buffers: &Buffers, header: &Header) -> Option<Header> {
-    End::Client
-        .heard(&buffers.back, header.tag)
-        .filter(|_| buffers.back[HEADER_BYTES..] == buffers.expected[HEADER_BYTES..])
+fn answered_by(buffers: &mut Buffers, header: &Header) -> Option<Header> {
+    End::Client.heard(buffers.back(), header.tag).filter(|_| buffers.has_payload())
 }
 
 /// Gives up requests that were sent before `before_ns`; how many.

@@ -225,7 +225,7 @@ impl Asking<'_> {
         out[before..].copy_from_slice(&message);
         let back = Bytes::zeroed(self.echo.answer_bytes() as usize + more);
         let expected = payload(self.task, End::Server, self.echo.answer_bytes());
-        Buffers { out, back, expected }
+        Buffers::new(out, back, expected)
     }
 
     fn broken(&self, broken: Broken) -> TrialError {
@@ -414,7 +414,10 @@ fn service_proofs(
 
 fn numbered(task: &Task, echo: &Echo) -> Result<Turns, TrialError> {
     let why = Impossible::Senseless("its turns cannot be numbered");
-    Turns::new(task.order, echo).ok_or(TrialError::Unsuitable { number: task.number, why })
+    let turns = Turns::new(task.order, echo);
+    let families = PerArm::from_fn(|arm| family(task, arm));
+    let turns = turns.map(|turns| turns.over(families, echo));
+    turns.ok_or(TrialError::Unsuitable { number: task.number, why })
 }
 
 /// Sockets of both arms, made in balanced order.

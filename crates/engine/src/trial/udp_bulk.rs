@@ -69,6 +69,7 @@ pub(super) fn client(
     context: &ClientContext,
 ) -> Reports {
     let (arm, family) = only_arm(task);
+    let bulk = &bulk.over(family);
     let remote = context.remote(family)?;
     let before = Before::look(context.processor());
     let socket = datagram(remote, &bulk.marking, &mut Locals::new(task, context, arm, family, 1))?;
@@ -94,6 +95,7 @@ pub(super) fn server(
     ready: impl FnOnce(),
 ) -> Reports {
     let (arm, family) = only_arm(task);
+    let bulk = &bulk.over(family);
     let service = flows.datagram(task, family)?;
     let before = Before::look(flows.processor);
     let watch = flows.watch(task, Wait::Block);
@@ -254,6 +256,9 @@ impl Half<'_> {
             }
         };
         let arrivals = counted.sequence.arrivals(counted.announced);
+        // So many datagrams may end before their time.
+        let counts = self.bulk.packets.map(|_| counted.series.span_ns());
+        let until_ns = counts.map_or(self.bulk.duration_ns, |ns| ns.min(self.bulk.duration_ns));
         let received = Received {
             packets: counted.sequence.packets,
             duplicates: counted.sequence.duplicates,
@@ -261,7 +266,7 @@ impl Half<'_> {
             dropped,
             arrivals: Some(arrivals),
             frames: counted.frames.as_ref().map(FrameCount::arrivals),
-            ..counted.series.received(Some(self.bulk.warmup_ns), self.bulk.duration_ns)
+            ..counted.series.received(Some(self.bulk.warmup_ns), until_ns)
         };
         self.report(Measured::Received(received), before, missing)
     }

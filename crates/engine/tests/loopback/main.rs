@@ -10,6 +10,7 @@ mod frames;
 mod limits;
 mod marking;
 mod nulls;
+mod parity;
 mod probe;
 mod probe_relay;
 mod relay;

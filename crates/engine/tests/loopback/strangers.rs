@@ -301,7 +301,7 @@ fn requests_on_the_way_are_given_up_among_strangers() {
     client.set_nonblocking(true).unwrap();
     let sockets = PerArm { a: vec![client], b: Vec::new() };
     let bytes = || vec![0; 64].into();
-    let mut buffers = Buffers { out: bytes(), back: bytes(), expected: bytes() };
+    let mut buffers = Buffers::new(bytes(), bytes(), bytes());
     let mut window = Window::of(2, &turns);
     let mut tallies = PerArm::from_fn(|_| Tally::with_room(1, 2));
     let flood = || drop(stranger.send_to(&[0; 64], to));

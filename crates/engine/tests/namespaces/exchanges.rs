@@ -10,7 +10,9 @@ use v6gap_core::observation::{EndReport, Measured};
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::HEADER_BYTES;
 use v6gap_core::wiremodel::udp_packets;
-use v6gap_core::workload::{Direction, Echo, Marking, Probe, Transport, UdpBulk, Wait, Workload};
+use v6gap_core::workload::{
+    Direction, Echo, Marking, Parity, Probe, Transport, UdpBulk, Wait, Workload,
+};
 use v6gap_core::world::{Link, LinkModel, World};
 use v6gap_engine::trial::{TrialError, client};
 use v6gap_lab::{Lab, Node};
@@ -37,9 +39,12 @@ pub fn counts_agree() -> Outcome {
     let addresses = addresses(far)?;
     let service = far.run(|| Service::at(addresses))?;
     for transport in [Transport::Udp, Transport::Icmp] {
-        for bytes in [64, 1_452, 1_453, 1_472, 1_473, 4_000] {
+        let sizes = [64, 1_452, 1_453, 1_472, 1_473, 4_000].map(|bytes| (bytes, Parity::Payload));
+        let packets = [64, 1_472].map(|bytes| (bytes, Parity::Packet));
+        for (bytes, parity) in sizes.into_iter().chain(packets) {
             for family in Family::BOTH {
                 let workload = Echo {
+                    parity,
                     connections: 1,
                     turn_exchanges: 10,
                     turns: 3,
@@ -165,7 +170,7 @@ fn count(service: &Service, ends: (&Node, &Node), family: Family, workload: Echo
     drop((at_client, at_server));
     let lost: u64 = client.iter().map(|(_, report)| lost(report)).sum();
     let exchanges = 2 * workload.exchanges();
-    let packets = udp_packets(workload.message_bytes, family, MTU)?;
+    let packets = udp_packets(workload.bytes_over(family).0, family, MTU)?;
     let each = packets.len() as u64;
     let requests = match workload.transport {
         Transport::Udp => exchanges + END_COPIES,

@@ -206,7 +206,7 @@ fn by_sockets(workload: &Workload, family: Family, client: &EndReport) -> Option
             all.sum::<Option<Way<u64>>>()
         }
         Transport::Udp => {
-            let bulk = workload.datagrams()?;
+            let bulk = workload.datagrams()?.over(family);
             let v6gap_core::observation::Measured::Sent(sent) = &client.measured else {
                 return None;
             };

@@ -5,6 +5,7 @@ use super::{Check, CheckState, Qualifier, Question, Verdict};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
+use v6gap_core::arm::Arm;
 use v6gap_core::metric::Quantity;
 use v6gap_core::record::RunHeader;
 use v6gap_core::unit;
@@ -27,11 +28,20 @@ pub(super) fn reached(run: &RunHeader, cell: &Cell, question: &Question) -> Opti
     };
     let limit_bps = cell.workload.limited_bps(limits)?;
     let valid: Vec<_> = question.pairs.iter().filter(|pair| pair.valid).collect();
-    let near = |value: f64| value * f64::from(bits) >= NEAR * limit_bps as f64;
-    let counts = [
-        valid.iter().filter(|pair| near(pair.values.a)).count(),
-        valid.iter().filter(|pair| near(pair.values.b)).count(),
-    ];
+    // Of packets of one length as many are sent, and shorter payloads make a lower rate.
+    let part = |arm: Arm| match question.metric.quantity() {
+        Quantity::Rate => {
+            let over = cell.workload.datagram_bytes_over(*run.plan.design.arms.get(arm));
+            let whole = cell.workload.datagram_bytes().filter(|&bytes| bytes > 0);
+            over.zip(whole).map_or(1.0, |(over, whole)| f64::from(over) / f64::from(whole))
+        }
+        _ => 1.0,
+    };
+    let counts = Arm::BOTH.map(|arm| {
+        let least = NEAR * limit_bps as f64 * part(arm);
+        let near = |value: f64| value * f64::from(bits) >= least;
+        valid.iter().filter(|pair| near(*pair.values.get(arm))).count()
+    });
     counts.iter().any(|&count| count > 0 && PAIRS_OF * count >= valid.len()).then_some(limit_bps)
 }
 

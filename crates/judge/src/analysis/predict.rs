@@ -290,27 +290,27 @@ fn tcp_bulk(
         let links = lines(world, family)?;
         Some(model::packets_goodput_bps(payload, &[largest], &links, model::framing(world)))
     };
-    paced(bulk.pacing_bps, rate, arms, packets, goodput)
+    paced(|_| bulk.pacing_bps, rate, arms, packets, goodput)
 }
 
 /// The slower of the pace of the sender and of what the packets of each arm let through. Where no
-/// rate is known, both arrive at the pace.
+/// rate is known, both arrive at their pace.
 fn paced(
-    pace_bps: Option<u64>,
+    pace_bps: impl Fn(Family) -> Option<u64>,
     rate: Option<f64>,
     arms: PerArm<Family>,
     packets: &PerArm<Packets>,
     goodput: impl Fn(Family, &Packets) -> Option<f64>,
 ) -> Option<Predicted> {
-    match (pace_bps, rate) {
-        (Some(_), None) => {
+    match (pace_bps(arms.a).zip(pace_bps(arms.b)), rate) {
+        (Some((a, b)), None) => {
             // On a line for each family nothing is known of either.
             goodput(arms.a, &packets.a).and(goodput(arms.b, &packets.b))?;
-            Some(Predicted { effect: 0.0, values: None })
+            Some(Predicted { effect: b as f64 / a.max(1) as f64 - 1.0, values: None })
         }
-        (pace, rate) => {
-            let most = pace.map_or(f64::INFINITY, |pace| pace as f64);
-            let value = |family, p: &Packets| Some(goodput(family, p)?.min(most));
+        (_, rate) => {
+            let most = |family| pace_bps(family).map_or(f64::INFINITY, |pace| pace as f64);
+            let value = |family, p: &Packets| Some(goodput(family, p)?.min(most(family)));
             ratio(arms, packets, rate.is_some(), value)
         }
     }
@@ -325,10 +325,11 @@ fn udp_bulk(
     let world = plan.world.as_ref();
     let rate = link_rate(world);
     let goodput = |family, p: &Packets| {
-        let sizes = wiremodel::udp_packets(bulk.payload_bytes, family, p.mtu).ok()?;
+        let payload_bytes = bulk.over(family).payload_bytes;
+        let sizes = wiremodel::udp_packets(payload_bytes, family, p.mtu).ok()?;
         let links = lines(world, family)?;
         let links = is_known(&links, &sizes).then_some(links)?;
-        Some(model::packets_goodput_bps(bulk.payload_bytes, &sizes, &links, model::framing(world)))
+        Some(model::packets_goodput_bps(payload_bytes, &sizes, &links, model::framing(world)))
     };
     // Of so few datagrams most would be gone before the rate is taken.
     let short = bulk.packets.is_some_and(|packets| {
@@ -341,7 +342,7 @@ fn udp_bulk(
     }
     match (bulk.rate_bps, rate) {
         (None, None) => None,
-        (pace, rate) => paced(pace, rate, arms, packets, goodput),
+        (_, rate) => paced(|family| bulk.over(family).rate_bps, rate, arms, packets, goodput),
     }
 }
 
@@ -399,7 +400,8 @@ pub(super) fn exchange(
             .ok()
             .filter(|packets| is_known(links, packets)),
     };
-    Some((packets(echo.message_bytes)?, packets(echo.answer_bytes())?))
+    let (request, answer) = echo.bytes_over(family);
+    Some((packets(request)?, packets(answer)?))
 }
 
 /// Times add: the second arm takes as much longer as its packets take longer on the line.

@@ -149,7 +149,7 @@ fn incomplete(
 fn fragments_expected(cell: &Cell, family: Family, mtu: u32) -> bool {
     let packets = |payload| wiremodel::udp_packets(payload, family, mtu);
     let is_cut = |payload| packets(payload).is_ok_and(|packets| packets.len() > 1);
-    cell.workload.datagram_bytes().is_some_and(is_cut)
+    cell.workload.datagram_bytes_over(family).is_some_and(is_cut)
 }
 
 fn interfaces(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {

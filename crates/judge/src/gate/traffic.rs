@@ -34,7 +34,8 @@ pub(super) fn others(plan: &Plan, cell: &Cell, trial: &TrialRecord) -> Vec<(&'st
     let mtu = path_bytes(plan, trial).unwrap_or(PATH_MTU_USUAL);
     let sender = trial.ends.all().find(|end| end.measured.sent().is_some());
     let share = |(who, end, family): (&'static str, &EndReport, Family)| {
-        let own = own_bytes(cell, (end, family), sender, mtu)?;
+        let payload = cell.workload.datagram_bytes_over(trial.family);
+        let own = own_bytes(cell, payload, (end, family), sender, mtu)?;
         let interface = end.interface()?;
         let excess = end.counter(&format!("if.{interface}.rx_bytes")) as f64 - own;
         let is_much = excess > OTHER_TRAFFIC_MAX * own + OTHER_BYTES_MAX;
@@ -43,9 +44,11 @@ pub(super) fn others(plan: &Plan, cell: &Cell, trial: &TrialRecord) -> Vec<(&'st
     families(trial).filter_map(share).collect()
 }
 
-/// Bytes that the trial's own data took on the wire where they came in, at most.
+/// Bytes that the trial's own data took on the wire where they came in, at most; datagrams of
+/// `payload` bytes, where that is known.
 fn own_bytes(
     cell: &Cell,
+    payload: Option<u32>,
     (end, family): (&EndReport, Family),
     sender: Option<&EndReport>,
     mtu: u32,
@@ -58,7 +61,7 @@ fn own_bytes(
         return Some(of_segments(received, sender.unwrap_or(end), family, mtu));
     }
     let mean = || received.bytes.checked_div(received.packets)?.try_into().ok();
-    let payload = cell.workload.datagram_bytes().or_else(mean)?;
+    let payload = payload.or_else(mean)?;
     let lost = sender.and_then(|end| end.measured.sent()).map(|sent| received.lost_of(sent));
     let came = fragments_in(family, end);
     Some(of_datagrams(received, &Cut { payload, family, mtu, came, lost }))

@@ -399,7 +399,7 @@ impl Trials for Iperf3 {
         Self::takes(workload).map_err(unsuitable)?;
         let (outcome, report) = watched(self.place.processor, || {
             if let Workload::UdpBulk(bulk) = workload {
-                return self.over_datagrams(bulk, flow);
+                return self.over_datagrams(&bulk.over(flow.family), flow);
             }
             let Workload::TcpBulk(bulk) = workload else {
                 return Err(Iperf3Error::Data("no transfer".to_owned()));

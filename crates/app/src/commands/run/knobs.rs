@@ -7,6 +7,7 @@ use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::check::Problem;
 use v6gap_core::plan::draft::{Counts, Draft, Levels, Measure, Overall, Wanted};
 use v6gap_core::plan::preset;
+use v6gap_core::workload::{TcpBulk, UdpBulk, Workload};
 use v6gap_core::world::World;
 
 /// What the options describe: the first look with what they change.
@@ -18,6 +19,9 @@ pub fn draft(args: &DesignArgs, world: Option<World>) -> Result<Draft, Failure> 
     let arms = args.null.map_or(PerArm::FAMILIES, PerArm::null);
     let mut draft = preset::first_look_draft(arms, world);
     let searches = shapes_search(args);
+    if args.parity.is_some() {
+        draft.measure.iter_mut().for_each(|table| unsized_by(args, table));
+    }
     if let Some(option) = knobs.shapes_bulk().filter(|_| !searches) {
         let shaped = shaped(args, option)?;
         let rtt = shaped.metric == Metric::Rtt.name();
@@ -33,6 +37,9 @@ pub fn draft(args: &DesignArgs, world: Option<World>) -> Result<Draft, Failure> 
     };
     if args.tails {
         ask_for_tails(args, &mut draft)?;
+    }
+    if let Some(parity) = &args.parity {
+        ask_for_parity(args, parity, &mut draft)?;
     }
     draft.design.pairs = args.pairs;
     draft.design.seed = args.seed;
@@ -61,6 +68,37 @@ fn ask_for_tails(args: &DesignArgs, draft: &mut Draft) -> Result<(), Failure> {
         table.also.push("tails".to_owned());
     }
     Ok(())
+}
+
+/// Leaves the sizes of a table of the first look to the parity that is asked for.
+fn unsized_by(args: &DesignArgs, table: &mut Measure) {
+    table.message = None;
+    if args.parity.as_deref() == Some("frame") {
+        table.payload = None;
+    }
+}
+
+/// The same lengths of round trips and transfers over both families.
+fn ask_for_parity(args: &DesignArgs, parity: &str, draft: &mut Draft) -> Result<(), Failure> {
+    let has = |metric: Metric| metric == Metric::Rtt || is_of_bulk(metric);
+    let mut named = args.measure.iter().filter_map(metric).peekable();
+    if named.peek().is_some() && !named.any(has) {
+        let what = "--parity is about round trips and transfers, which --measure leaves out";
+        return Err(Failure::usage(what));
+    }
+    let tables = draft.measure.iter_mut().chain(&mut draft.overall.spare);
+    for table in tables.filter(|table| Metric::from_name(&table.metric).is_some_and(has)) {
+        table.parity = Some(parity.to_owned());
+    }
+    Ok(())
+}
+
+/// Whether bulk transfers yield the metric.
+fn is_of_bulk(metric: Metric) -> bool {
+    let [tcp, udp] = [Workload::TcpBulk(TcpBulk::default()), Workload::UdpBulk(UdpBulk::default())];
+    let of_datagrams = [Metric::PacketRate, Metric::Reordering, Metric::Duplication];
+    let of_both = [tcp, udp].iter().any(|workload| workload.metrics().contains(&metric));
+    of_both || of_datagrams.contains(&metric)
 }
 
 /// Whether a table of the first look gives way to the one that the options make.

@@ -1,5 +1,6 @@
 //! The `[[measure]]` tables of a plan: the cells that they stand for.
 
+use super::belongs::{self, Of};
 use super::tcp_bulk::tcp_bulks;
 use super::{Problems, capacity, probe, timed, udp_bulk};
 use crate::family::{Family, PerFamily};
@@ -48,10 +49,11 @@ pub(super) fn cells(draft: &Draft, place: Place, problems: &mut Problems) -> Vec
             continue;
         }
         let key = format!("measure[{index}]");
-        let asked = match &draft.site {
-            Some(site) => super::visit::workloads(&key, measure, site, problems),
-            None => marked(&key, measure, place, problems),
+        let (asked, of) = match &draft.site {
+            Some(site) => (super::visit::workloads(&key, measure, site, problems), Of::Strangers),
+            None => (marked(&key, measure, place, problems), Of::Hosts),
         };
+        belongs::check(&key, measure, &asked, of, problems);
         for workload in asked {
             yielded.extend(workload.metrics());
             let workload = match marks {
@@ -93,6 +95,7 @@ pub(super) fn cells(draft: &Draft, place: Place, problems: &mut Problems) -> Vec
 fn marked(key: &str, measure: &Measure, place: Place, problems: &mut Problems) -> Vec<Workload> {
     let marking = super::marking::marking(key, measure, problems);
     let mut found = workloads(key, measure, place, problems);
+    super::parity::apply(key, measure, place, &mut found, problems);
     for workload in &mut found {
         let marks = Marking { dont_fragment: false, ..marking };
         if workload.transport() == Transport::Icmp && marks != Marking::default() {
@@ -125,12 +128,13 @@ fn is_wanted(cell: &Cell, only: &[Wanted]) -> bool {
 
 /// Refuses what would have to be fragmented, or what has no fragments anyway.
 fn whole(key: &str, workload: &Workload, place: Place, problems: &mut Problems) {
-    let Some(bytes) = workload.datagram_bytes() else {
+    if workload.datagram_bytes().is_none() {
         return problems.add(key, "only datagrams are fragmented, and this sends none");
-    };
+    }
     let Some(mtu) = place.mtu else { return };
     for family in Family::BOTH {
         let mtu = *mtu.get(family);
+        let Some(bytes) = workload.datagram_bytes_over(family) else { continue };
         if wiremodel::fragments(bytes, family, mtu).is_some_and(|count| count > 1) {
             let what =
                 format!("{bytes} B over {family} do not fit the MTU of {mtu} B in one piece");

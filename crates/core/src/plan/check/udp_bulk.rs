@@ -92,7 +92,8 @@ pub(super) fn udp_bulks(
         if let Err(problem) = bulk.check_numbers(Family::V4.udp_payload_bytes_max()) {
             problems.add(key, problem.to_string());
         }
-        if bulk.offload && UNEVEN_BYTES.contains(&payload_bytes) {
+        let is_payload = measure.parity.as_deref().is_none_or(|parity| parity == "payload");
+        if is_payload && bulk.offload && UNEVEN_BYTES.contains(&payload_bytes) {
             let what = format!(
                 "datagrams of {payload_bytes} B are whole packets in one family and fragments in \
                  the other, so offload would serve one alone"
