@@ -135,7 +135,14 @@ fn total(blocks: &Begun<'_>, of: impl Fn(&InBlock<'_>) -> Times) -> Times {
 pub(super) fn unreached(found: &Collected<'_>) -> PerArm<usize> {
     let arms = found.run.plan.design.arms;
     let arm_of = |(cell, why): (&&str, &&str)| {
-        let failed = found.failed.iter().filter(|failed| failed.why == **why);
+        // Of its own attempts each counts, whatever it says; a cell without any was given up with
+        // another, whose words it has.
+        let has_own = found.failed.iter().any(|failed| failed.cell == **cell);
+        let counts = |failed: &&&FailedAttempt| match has_own {
+            true => failed.cell == **cell,
+            false => failed.why == **why,
+        };
+        let failed = found.failed.iter().filter(counts);
         let mut families = failed.map(|failed| failed.family);
         let family = families.next()??;
         let alone = !arms.is_null() && families.all(|other| other == Some(family));

@@ -505,7 +505,9 @@ fn failing(found: &collect::Collected<'_>, questions: &mut [Question], names: &P
     let too_many = failures::too_many(found);
     for question in questions.iter_mut().filter(|q| q.why_none.is_none()) {
         if let Some(arm) = too_many.get(question.cell.as_str()) {
-            let name = names.get(*arm);
+            // Attempts tell their family, not their arm.
+            let arms = found.run.plan.design.arms;
+            let name = if arms.is_null() { &names.a } else { names.get(*arm) };
             let why = format!("{name} failed too often to compare what is left");
             checks::withdraw(question, why);
         }

@@ -72,10 +72,13 @@ fn is_unexplained(question: &Question) -> bool {
 /// All that is found in these blocks, in a fixed order.
 fn suspects(found: &Collected<'_>, transport: Transport, blocks: &[&Block<'_>]) -> Vec<Suspect> {
     let seen = Seen { found, transport, blocks, families: found.run.plan.design.arms };
-    let one = [seen.path_mtu(), seen.routers(), seen.translation(), seen.retransmissions()];
+    // What a family has is the same in both arms of one.
+    let of_families = !seen.families.is_null();
+    let translation = of_families.then(|| seen.translation()).flatten();
+    let one = [seen.path_mtu(), seen.routers(), translation, seen.retransmissions()];
     let more = [seen.busy(), seen.marks()];
     let mut all: Vec<Suspect> = one.into_iter().chain(more).flatten().collect();
-    all.extend(seen.offloads());
+    all.extend(of_families.then(|| seen.offloads()).into_iter().flatten());
     all.extend(seen.placement());
     all
 }

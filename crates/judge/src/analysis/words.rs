@@ -111,8 +111,8 @@ fn marked(workload: &Workload) -> String {
 /// Into how many packets the path cuts each datagram by the wire model, if not into one.
 fn in_fragments(workload: &Workload, arms: PerArm<Family>, mtu: PerArm<Option<u32>>) -> String {
     let count = |arm: Arm| {
-        let (bytes, mtu) = (workload.datagram_bytes()?, (*mtu.get(arm))?);
-        wiremodel::fragments(bytes, *arms.get(arm), mtu)
+        let (family, mtu) = (*arms.get(arm), (*mtu.get(arm))?);
+        wiremodel::fragments(workload.datagram_bytes_over(family)?, family, mtu)
     };
     match (count(Arm::A), count(Arm::B)) {
         (None | Some(..=1), None | Some(..=1)) => String::new(),
@@ -244,9 +244,14 @@ pub(super) fn decided_by(verdict: Verdict, margin: f64, effect: &Effect) -> (&Ra
     }
 }
 
+/// Standard deviation of values that are alike but for their last bits.
+const SD_OF_ALIKE: f64 = 1e-12;
+
 /// Said in place of a range that has no width: what another pair may give (95 %).
 fn alike(effect: &Effect) -> Option<String> {
-    let none = effect.range95.low == effect.range95.high && effect.blocks > 1;
+    // A range may have no width where most values, not all, are alike.
+    let none = effect.range95.low == effect.range95.high && effect.sd <= SD_OF_ALIKE;
+    let none = none && effect.blocks > 1;
     none.then(|| {
         let others = libm::ceil((1.0 - libm::pow(0.05, 1.0 / effect.blocks as f64)) * 100.0);
         format!(

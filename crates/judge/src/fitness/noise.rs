@@ -155,8 +155,18 @@ pub fn judge(near: &Host, noises: &[Noise], why_none: Option<&str>) -> Finding {
             super::watched::untold(id, topic, near, &why).try_this("v6gap doctor --for 60s")
         }
         true => {
+            let few = |noise: &&Noise| noise.pairs < effect::NULLS_MIN;
             let pairs = noises.iter().map(|noise| noise.pairs).sum::<usize>();
-            finding(format!("no family differed from itself by what matters in {pairs} pairs"))
+            let none = format!("no family differed from itself by what matters in {pairs} pairs");
+            match noises.iter().filter(few).count() {
+                0 => finding(none),
+                few => {
+                    let of = noises.len();
+                    finding(format!("{none}; {few} of {of} questions had too few to tell"))
+                        .but(State::Note, "whether it does in those was not seen")
+                        .try_this("v6gap doctor --for 60s")
+                }
+            }
         }
     }
 }
