@@ -36,6 +36,16 @@ fn text(name: &str, value: Option<&Value>) -> String {
     }
 }
 
+/// Whether a spreadsheet would reckon with a cell that is no number.
+fn is_formula(cell: &str) -> bool {
+    let text = cell.trim_start();
+    match text.chars().next() {
+        Some('=' | '@') => true,
+        Some('+' | '-') => text.contains(['(', '|', '!']),
+        _ => false,
+    }
+}
+
 /// One record; cells are quoted where they must be, and harmless.
 pub(crate) fn push_row<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
     for (i, cell) in cells.enumerate() {
@@ -44,6 +54,10 @@ pub(crate) fn push_row<'a>(out: &mut String, cells: impl Iterator<Item = &'a str
         }
         let clean = cell.contains(words::is_unsafe).then(|| words::harmless(cell));
         let cell = clean.as_deref().unwrap_or(cell);
+        // Text of others must not be a formula where a table is opened in a spreadsheet.
+        if is_formula(cell) {
+            out.push('\'');
+        }
         if cell.contains([',', '"', '\n', '\r']) {
             out.push('"');
             out.push_str(&cell.replace('"', "\"\""));

@@ -112,7 +112,13 @@ pub(crate) fn shown(question: &Question) -> Shown {
     let unit = unit(question.metric, &present);
     let scaled = question.values.map(|v| v.map(|v| v / unit.size));
     let places = match (scaled.a, scaled.b) {
-        (Some(a), Some(b)) => places(a, b),
+        // The smaller one has two figures at least.
+        (Some(a), Some(b)) => {
+            let smaller =
+                [a, b].into_iter().map(f64::abs).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+            let two = if smaller.is_finite() { decimals(smaller, 2) } else { 0 };
+            places(a, b).max(two)
+        }
         (a, b) => decimals(a.or(b).unwrap_or(0.0), 3),
     };
     let show = |v: Option<f64>| v.map_or("–".to_owned(), |v| format!("{v:.places$}"));

@@ -110,6 +110,15 @@ pub fn lab(world: &World) -> Vec<String> {
     lines
 }
 
+/// How often each family is compared with itself first: some cells may have no time for all.
+fn times(design: &Design) -> String {
+    let each = design.null_cells.iter().map(|&cell| design.null_blocks_of(cell) as usize);
+    match (each.clone().min().unwrap_or(0), each.max().unwrap_or(0)) {
+        (least, most) if least == most => counted(most, "time"),
+        (least, most) => format!("{least} to {most} times"),
+    }
+}
+
 fn design(draft: &Draft, plan: &Plan) -> Vec<String> {
     let design = &plan.design;
     let arms = match design.arms.is_null() {
@@ -119,7 +128,11 @@ fn design(draft: &Draft, plan: &Plan) -> Vec<String> {
         false => format!("Compares {} against {}.", design.arms.b, design.arms.a),
     };
     let stop = match design.stop {
-        Stop::Pairs { pairs } => format!("Measures {pairs} pairs of every cell."),
+        Stop::Pairs { pairs } => {
+            let beside = draft.design.max_time.as_ref();
+            let beside = beside.map_or("", |_| ", whatever max_time says");
+            format!("Measures {pairs} pairs of every cell{beside}.")
+        }
         Stop::Adaptive { time_ns_max, pairs_min } => format!(
             "Ends when every question is settled, after at least {pairs_min} pairs; at the latest \
              after {}.",
@@ -131,9 +144,9 @@ fn design(draft: &Draft, plan: &Plan) -> Vec<String> {
         0 => {
             "Compares no family with itself first, so the run cannot show its own noise.".to_owned()
         }
-        blocks => format!(
+        _ => format!(
             "Compares each family with itself first, {} in each of {}, and again every {} rounds.",
-            counted(blocks as usize, "time"),
+            times(design),
             counted(design.null_cells.len(), "cell"),
             design.sentinel_every
         ),

@@ -32,7 +32,9 @@ fn over(analysis: &Analysis, opening: &Opening, arm: Arm) -> Vec<Stage> {
 }
 
 pub(super) fn figures(analysis: &Analysis, paint: Paint) -> Vec<Figure> {
-    let openings = analysis.openings.iter().enumerate();
+    // Both arms of one family are together there.
+    let is_null = words::is_null(analysis);
+    let openings = analysis.openings.iter().enumerate().filter(|_| !is_null);
     openings.filter_map(|(at, opening)| draw(analysis, opening, at + 1, paint)).collect()
 }
 

@@ -38,6 +38,10 @@ fn cells(analysis: &Analysis) -> Vec<&Cell> {
 }
 
 pub(super) fn figures(analysis: &Analysis, paint: Paint) -> Vec<Figure> {
+    // Both arms of one family are together there.
+    if words::is_null(analysis) {
+        return Vec::new();
+    }
     let cells = cells(analysis);
     let own = |cell: &Cell| -> Vec<&PlaceCost> {
         analysis.places.iter().filter(|place| place.cell == cell.id).collect()

@@ -21,7 +21,8 @@ const PERCENTILES: [(f64, u64); 4] = [(0.5, 20), (0.9, 100), (0.99, 1000), (0.99
 pub(super) fn figures(analysis: &Analysis, paint: Paint) -> Vec<Figure> {
     let first = series::groups(analysis).into_iter().filter_map(|group| {
         group.questions.into_iter().find(|q| {
-            is_delay(q.metric) && total(&q.histograms.a) > 1 && total(&q.histograms.b) > 1
+            let several = |arm| total(q.histograms.get(arm)) > 1;
+            is_delay(q.metric) && q.exchanges_each == 1 && Arm::BOTH.into_iter().all(several)
         })
     });
     first.filter_map(|q| draw(analysis, q, paint)).take(MOST).collect()
@@ -36,17 +37,37 @@ fn total(histogram: &Histogram) -> u64 {
     histogram.iter().map(|(_, n)| *n).fold(0, u64::saturating_add)
 }
 
-/// The time within which a share of all delays was finished, in s.
-fn quantile(histogram: &Histogram, share: f64) -> Option<f64> {
-    let wanted = (total(histogram) as f64 * share).ceil() as u64;
-    let mut seen: u64 = 0;
-    histogram
-        .iter()
-        .find(|(_, n)| {
+/// The delays of an arm. What was lost took longer than any, and has no time.
+#[derive(Clone, Copy)]
+struct Delays<'a> {
+    histogram: &'a Histogram,
+    lost: u64,
+}
+
+impl<'a> Delays<'a> {
+    fn of(q: &'a Question, arm: Arm) -> Self {
+        Delays { histogram: q.histograms.get(arm), lost: *q.lost.get(arm) }
+    }
+
+    fn count(self) -> u64 {
+        total(self.histogram).saturating_add(self.lost)
+    }
+
+    /// The time within which a share of all was finished, in s; `None` if that never was.
+    fn quantile(self, share: f64) -> Option<f64> {
+        let wanted = (self.count() as f64 * share).ceil() as u64;
+        let mut seen: u64 = 0;
+        let mut buckets = self.histogram.iter();
+        let found = buckets.find(|(_, n)| {
             seen = seen.saturating_add(*n);
             seen >= wanted
-        })
-        .map(|(ns, _)| *ns as f64 / 1e9)
+        });
+        found.map(|(ns, _)| *ns as f64 / 1e9)
+    }
+
+    fn longest(self) -> Option<f64> {
+        self.histogram.last().map(|(ns, _)| *ns as f64 / 1e9)
+    }
 }
 
 fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
@@ -60,8 +81,9 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
     let title = format!("{}, spread of the single delays", q.label);
-    let ends = [&q.histograms.a, &q.histograms.b]
-        .map(|h| [quantile(h, 0.001), quantile(h, 0.995)])
+    let ends = Arm::BOTH
+        .map(|arm| Delays::of(q, arm))
+        .map(|delays| [delays.quantile(0.001), delays.quantile(0.995).or(delays.longest())])
         .into_iter()
         .flatten()
         .flatten()
@@ -69,7 +91,7 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
     let unit = number::unit(q.metric, &ends);
     let x = series::span(ends.iter().map(|v| v / unit.size), 0.04)?;
     let names = &analysis.arm_names;
-    let medians = PerArm::from_fn(|arm| quantile(q.histograms.get(arm), 0.5));
+    let medians = PerArm::from_fn(|arm| Delays::of(q, arm).quantile(0.5));
     let desc = format!(
         "Half of all delays were shorter than {} {} ({}) and {} {} ({}).",
         series::cell(medians.a, unit),
@@ -88,13 +110,28 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
         picture: drawn.picture,
         table: table(analysis, q, unit),
         foot: format!(
-            "Share of delays finished within a time, in {}. The longest 0.5 % are not drawn.",
-            unit.symbol
+            "Share of delays finished within a time, in {}. The longest 0.5 % are not drawn.{}",
+            unit.symbol,
+            lost(analysis, q)
         ),
         id,
         title,
         desc,
     })
+}
+
+/// How many were lost, where any were.
+fn lost(analysis: &Analysis, q: &Question) -> String {
+    let names = &analysis.arm_names;
+    let of = |arm: Arm| {
+        let delays = Delays::of(q, arm);
+        let (lost, all) = (number::count(delays.lost), number::count(delays.count()));
+        format!("{lost} of {all} over {}", names.get(arm))
+    };
+    match q.lost.a.saturating_add(q.lost.b) {
+        0 => String::new(),
+        _ => format!(" Lost, and longer than any: {}.", Arm::BOTH.map(of).join(", ")),
+    }
 }
 
 fn panel(analysis: &Analysis, q: &Question, unit: Unit, x: (f64, f64)) -> Panel {
@@ -112,14 +149,14 @@ fn panel(analysis: &Analysis, q: &Question, unit: Unit, x: (f64, f64)) -> Panel 
     };
     let mut panel = Panel::new(&frame);
     for arm in Arm::BOTH {
-        let curve = curve(q.histograms.get(arm), unit, x);
+        let curve = curve(Delays::of(q, arm), unit, x);
         panel.line(&curve, Ink::Arm(arm), Stroke::of(arm), 2.0);
     }
     // Both curves end at the top: the names stand below each other.
     panel.end_label(96.0, &analysis.arm_names.a, Ink::ArmText(Arm::A), 0.0);
     panel.end_label(96.0, &analysis.arm_names.b, Ink::ArmText(Arm::B), 17.0);
     for arm in Arm::BOTH {
-        if let Some(median) = quantile(q.histograms.get(arm), 0.5) {
+        if let Some(median) = Delays::of(q, arm).quantile(0.5) {
             panel.value((median / unit.size, 50.0), arm, 4.5);
         }
     }
@@ -127,12 +164,12 @@ fn panel(analysis: &Analysis, q: &Question, unit: Unit, x: (f64, f64)) -> Panel 
 }
 
 /// Points at least a step apart; each is exact, those between are left out.
-fn curve(histogram: &Histogram, unit: Unit, x: (f64, f64)) -> Vec<(f64, f64)> {
-    let all = total(histogram) as f64;
+fn curve(delays: Delays<'_>, unit: Unit, x: (f64, f64)) -> Vec<(f64, f64)> {
+    let all = delays.count() as f64;
     let mut points: Vec<(f64, f64)> = vec![(x.0, 0.0)];
     let mut seen: u64 = 0;
     let step = (x.1 - x.0) / POINTS as f64;
-    for (ns, n) in histogram {
+    for (ns, n) in delays.histogram {
         seen = seen.saturating_add(*n);
         let at = (*ns as f64 / 1e9 / unit.size, seen as f64 / all * 100.0);
         match points.last() {
@@ -155,15 +192,17 @@ fn table(analysis: &Analysis, q: &Question, unit: Unit) -> Table {
     ];
     let row = |(share, least): (f64, u64)| {
         let of = |arm| {
-            let histogram = q.histograms.get(arm);
-            quantile(histogram, share).filter(|_| total(histogram) >= least)
+            let delays = Delays::of(q, arm);
+            let is_known = delays.count() >= least;
+            (is_known, delays.quantile(share).filter(|_| is_known))
         };
         let (a, b) = (of(Arm::A), of(Arm::B));
-        let text = |v: Option<f64>| match v {
+        let text = |(is_known, v): (bool, Option<f64>)| match v {
             Some(_) => series::cell(v, unit),
+            None if is_known => "lost".to_owned(),
             None => "too few".to_owned(),
         };
-        let difference = match (a, b) {
+        let difference = match (a.1, b.1) {
             (Some(a), Some(b)) => words::effect(q.metric, b / a - 1.0),
             _ => "–".to_owned(),
         };

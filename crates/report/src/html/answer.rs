@@ -9,7 +9,7 @@ use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Stop;
 use v6gap_core::unit::{format_bytes, format_span};
-use v6gap_core::workload::Transport;
+use v6gap_core::workload::{Direction, Transport, Workload};
 use v6gap_judge::analysis::{Analysis, CheckState, Question, Verdict};
 
 pub(super) fn opening(analysis: &Analysis) -> Markup {
@@ -154,6 +154,9 @@ pub(super) fn boxes(analysis: &Analysis) -> Markup {
     }
 }
 
+/// A file that is copied, in bytes.
+const COPIED_BYTES: u64 = 1_000_000_000;
+
 /// What the values mean in daily use, each named with the answer that their range gives; only from
 /// what was measured, never beyond its sizes.
 fn notice(analysis: &Analysis) -> Vec<(Markup, PerArm<String>)> {
@@ -171,8 +174,14 @@ fn notice(analysis: &Analysis) -> Vec<(Markup, PerArm<String>)> {
     };
     let of = |metric| analysis.questions.iter().filter(move |q: &&Question| q.metric == metric);
     let over_tcp = |q: &&Question| q.transport == Transport::Tcp;
-    let bulk = of(Metric::Throughput).find(over_tcp);
-    add(bulk, "Copying a file of 1 GB".to_owned(), |rate| 8e9 / rate);
+    // One way, and as long as the rate lasts: a short transfer is mostly its beginning.
+    let is_copy = |q: &&Question| {
+        let cell = analysis.run.plan.cell(&q.cell).map(|(_, cell)| &cell.workload);
+        matches!(cell, Some(Workload::TcpBulk(bulk)) if bulk.direction != Direction::Both
+            && bulk.bytes.is_none_or(|bytes| bytes >= COPIED_BYTES))
+    };
+    let bulk = of(Metric::Throughput).find(is_copy);
+    add(bulk, "Copying a file of 1 GB".to_owned(), |rate| 8.0 * COPIED_BYTES as f64 / rate);
     let small = of(Metric::Rtt).filter(over_tcp).min_by_key(|q| q.level_bytes);
     let size =
         small.and_then(|q| q.level_bytes).map(|n| format_bytes(n.into())).unwrap_or_default();

@@ -102,7 +102,11 @@ fn of_rows(rows: &[Row]) -> Result<Vec<u8>, ParquetError> {
     let names = rows::columns(rows).into_iter().filter(|name| *name != FIRST);
     let names = std::iter::once(FIRST).chain(names);
     let column = |name: &str| Column::of_values(name, rows.iter().map(|row| row.get(name)));
-    let columns: Vec<Column> = names.filter_map(column).collect();
+    let mut columns: Vec<Column> = names.filter_map(column).collect();
+    if columns.is_empty() {
+        // Programs refuse to read a table without a column.
+        columns.push(Column::new(FIRST, Kind::Text));
+    }
     let mut file = File::new(&columns)?;
     file.group(&columns)?;
     file.bytes()
