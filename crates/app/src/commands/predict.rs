@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::OutputStyle;
 use figures::{Figures, Row};
-use v6gap_core::family::PerFamily;
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span, significant};
 
 /// Rate of the line where none is asked for, in bit/s.
@@ -62,6 +62,12 @@ fn table(figures: &Figures) -> String {
     for row in figures.round_trips() {
         out.push_str(&line(&row, format_span, ["longer", "shorter"]));
     }
+    let longest = Family::V4.udp_payload_bytes_max();
+    if figures.sizes.iter().any(|size| *size > longest) {
+        out.push_str(&format!(
+            "  UDP: no datagram of both families carries more than {longest} B.\n"
+        ));
+    }
     out.push_str(&composition(figures));
     out
 }
@@ -111,7 +117,7 @@ fn composition(figures: &Figures) -> String {
     let small = figures.composition_of(figures::SMALL_BYTES);
     let shares: Vec<String> =
         small.iter().map(|c| format_share(c.parts.headers_per_payload())).collect();
-    let name = format!("  the same for {smallest} of payload");
+    let name = format!("  headers, share of {smallest} of payload");
     out.push_str(&format!("{name:<36}"));
     shares.iter().for_each(|share| out.push_str(&format!("{share:>11}")));
     out.push('\n');

@@ -26,7 +26,7 @@ pub(super) struct Figures {
     pub(super) hops: u32,
     /// TCP flows that share the line evenly.
     pub(super) flows: Vec<u32>,
-    sizes: Vec<u32>,
+    pub(super) sizes: Vec<u32>,
 }
 
 /// A figure of each family; times in ns, rates in bit/s.
