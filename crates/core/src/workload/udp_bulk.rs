@@ -103,6 +103,21 @@ impl UdpBulk {
         UdpBulk { payload_bytes, rate_bps, parity: Parity::Payload, ..self.clone() }
     }
 
+    /// The longest time for which it sends nothing by its own schedule, in ns, or nearly; 0 at full
+    /// speed.
+    pub fn pause_ns(&self) -> u64 {
+        let bits = u128::from(self.payload_bytes) * 8_000_000_000;
+        let gap = |rate_bps: u64| (bits / u128::from(rate_bps.max(1))) as u64;
+        let gap_ns = self.rate_bps.map_or(0, gap);
+        match self.law {
+            Law::Constant | Law::Periodic => gap_ns.saturating_mul(2),
+            // One in 20,000 is longer.
+            Law::Poisson => gap_ns.saturating_mul(10),
+            Law::OnOff { off_ns, .. } => off_ns.saturating_add(gap_ns.saturating_mul(2)),
+            Law::Frames { every_ns, .. } => every_ns.saturating_mul(2),
+        }
+    }
+
     /// The schedule of its datagrams; `None` if it sends as fast as the socket takes them.
     pub fn schedule(&self, seed: u64) -> Option<Schedule> {
         let pace = match (self.law, self.rate_bps) {

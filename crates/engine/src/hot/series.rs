@@ -32,6 +32,8 @@ pub struct Series {
     last_ns: u64,
     due_ns: u64,
     bytes: u64,
+    /// How far from an end of the window a sample may be that stands for it, in ns.
+    edge_ns: u64,
 }
 
 impl Series {
@@ -47,7 +49,15 @@ impl Series {
         // Half as much again for queues that empty, and the first and the last sample.
         let room = (duration_ns / step_ns) * 3 / 2 + 2;
         let samples = Vec::with_capacity(room as usize);
-        Series { samples, step_ns, start_ns: None, last_ns: 0, due_ns: 0, bytes: 0 }
+        Series {
+            samples,
+            step_ns,
+            start_ns: None,
+            last_ns: 0,
+            due_ns: 0,
+            bytes: 0,
+            edge_ns: EDGE_NS,
+        }
     }
 
     /// Notes that `bytes` had arrived at `now_ns`. Allocates nothing.
@@ -79,6 +89,11 @@ impl Series {
         self.last_ns
     }
 
+    /// For a sender that says nothing for so long by itself: no path that delivers nothing.
+    pub fn pauses(&mut self, pause_ns: u64) {
+        self.edge_ns = self.edge_ns.max(pause_ns);
+    }
+
     /// Nothing so far, in the same memory.
     pub fn clear(&mut self) {
         self.samples.clear();
@@ -88,7 +103,7 @@ impl Series {
     /// Application bit/s after `warmup_ns`, of a sender that sent for `duration_ns`; `None` if
     /// there are no two samples to take it from.
     pub fn rate_bps(&self, warmup_ns: u64, duration_ns: u64) -> Option<f64> {
-        Some(slope(&self.samples, warmup_ns, duration_ns)).filter(|&rate_bps| rate_bps > 0.0)
+        Some(self.slope(warmup_ns, duration_ns)).filter(|&rate_bps| rate_bps > 0.0)
     }
 
     /// The sum of several that ran at the same time, as one series whose samples lie on the lines
@@ -101,6 +116,7 @@ impl Series {
         let Some(start_ns) = started.min() else { return Series::new(0) };
         let step_ns = all.iter().map(|series| series.step_ns).max().unwrap_or(STEP_NS);
         let bytes = all.iter().map(|series| series.bytes).sum();
+        let edge_ns = all.iter().map(|series| series.edge_ns).max().unwrap_or(EDGE_NS);
         for series in &mut all {
             let later = series.start_ns.unwrap_or(start_ns) - start_ns;
             series.samples.push((series.last_ns, series.bytes));
@@ -111,7 +127,7 @@ impl Series {
         let sum_at = |t: u64| all.iter().map(|series| bytes_at(&series.samples, t)).sum::<f64>();
         let times = (0..=last_ns / step_ns).map(|step| step * step_ns);
         let samples = times.map(|t| (t, sum_at(t) as u64)).collect();
-        Series { samples, step_ns, start_ns: Some(start_ns), last_ns, due_ns: 0, bytes }
+        Series { samples, step_ns, start_ns: Some(start_ns), last_ns, due_ns: 0, bytes, edge_ns }
     }
 
     /// The figures of a sender that sent for `duration_ns`, the first `warmup_ns` left out of the
@@ -123,7 +139,7 @@ impl Series {
             0 => 0.0,
             span_ns => self.bytes.saturating_sub(first) as f64 * 8e9 / span_ns as f64,
         };
-        let rate = |warmup_ns| slope(&self.samples, warmup_ns, duration_ns);
+        let rate = |warmup_ns| self.slope(warmup_ns, duration_ns);
         Received {
             bytes: self.bytes,
             span_ns: self.last_ns,
@@ -134,32 +150,33 @@ impl Series {
             ..Received::default()
         }
     }
-}
 
-fn slope(samples: &[(u64, u64)], warmup_ns: u64, duration_ns: u64) -> f64 {
-    let first = samples.partition_point(|(t, _)| *t < warmup_ns);
-    let end = samples.partition_point(|(t, _)| *t <= duration_ns);
-    let Some(window) = samples.get(first..end).filter(|window| window.len() > 1) else {
-        return 0.0;
-    };
-    let (start, stop) = (window[0], window[window.len() - 1]);
-    let mean = per_ns(start, stop);
-    let edge = (window.len() / EDGE_PARTS).max(1);
-    // Where nothing came so near the end of the window, nothing was delivered: that is in the rate,
-    // as it is in the middle. A late receiver has what it missed in its next sample.
-    let at = |t: u64| (t, bytes_at(samples, t));
-    // Of samples that are alike the last one that is asked, which is the outermost.
-    let caught_up = |part: &mut dyn Iterator<Item = &(u64, u64)>, t: u64| {
-        let near = part.filter(|sample| sample.0.abs_diff(t) <= EDGE_NS);
-        let above = |s: &(u64, u64)| s.1 as f64 - mean * s.0 as f64;
-        let best = near.max_by(|x, y| above(x).total_cmp(&above(y)));
-        best.map_or_else(|| at(t), |&(t, bytes)| (t, bytes as f64))
-    };
-    let from = caught_up(&mut window[..edge].iter().rev(), warmup_ns);
-    let to = caught_up(&mut window[window.len() - edge..].iter(), duration_ns);
-    match to.0 > from.0 {
-        true => (to.1 - from.1) / (to.0 - from.0) as f64 * 8.0 * 1e9,
-        false => mean * 8.0 * 1e9,
+    fn slope(&self, warmup_ns: u64, duration_ns: u64) -> f64 {
+        let samples = &self.samples[..];
+        let first = samples.partition_point(|(t, _)| *t < warmup_ns);
+        let end = samples.partition_point(|(t, _)| *t <= duration_ns);
+        let Some(window) = samples.get(first..end).filter(|window| window.len() > 1) else {
+            return 0.0;
+        };
+        let (start, stop) = (window[0], window[window.len() - 1]);
+        let mean = per_ns(start, stop);
+        let edge = (window.len() / EDGE_PARTS).max(1);
+        // Where nothing came so near the end of the window, nothing was delivered: that is in the
+        // rate, as it is in the middle. A late receiver has what it missed in its next sample.
+        let at = |t: u64| (t, bytes_at(samples, t));
+        // Of samples that are alike the last one that is asked, which is the outermost.
+        let caught_up = |part: &mut dyn Iterator<Item = &(u64, u64)>, t: u64| {
+            let near = part.filter(|sample| sample.0.abs_diff(t) <= self.edge_ns);
+            let above = |s: &(u64, u64)| s.1 as f64 - mean * s.0 as f64;
+            let best = near.max_by(|x, y| above(x).total_cmp(&above(y)));
+            best.map_or_else(|| at(t), |&(t, bytes)| (t, bytes as f64))
+        };
+        let from = caught_up(&mut window[..edge].iter().rev(), warmup_ns);
+        let to = caught_up(&mut window[window.len() - edge..].iter(), duration_ns);
+        match to.0 > from.0 {
+            true => (to.1 - from.1) / (to.0 - from.0) as f64 * 8.0 * 1e9,
+            false => mean * 8.0 * 1e9,
+        }
     }
 }
 
@@ -232,6 +249,16 @@ mod tests {
             // A sample each 10 ms, and edges that may be moved by 50 ms.
             assert!((rate - share).abs() < 0.015, "{stall:?}: {rate} of {share}");
         }
+    }
+
+    /// 1408 B each 75 ms, the next one after the end.
+    #[test]
+    fn a_sender_that_rests_by_itself_is_not_slower_for_it() {
+        let mut series = Series::new(600 * MS);
+        series.pauses(2 * 75 * MS);
+        (0..8).for_each(|number| series.add(number * 75_093_333, 1_408));
+        let rate = series.received(Some(150 * MS), 600 * MS).rate_bps;
+        assert!((rate / 150e3 - 1.0).abs() < 1e-4, "{rate}");
     }
 
     #[test]

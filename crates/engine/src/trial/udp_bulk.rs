@@ -223,6 +223,7 @@ impl Half<'_> {
             && socket.set_coalescing(true).map_err(|w| missing.push(w.to_string())).is_ok();
         let mut batch = receive_batch(payload_bytes, coalesced);
         let mut counted = Counted::new(self.bulk.duration_ns, payload_bytes);
+        counted.series.pauses(self.bulk.pause_ns());
         counted.rest_ns = self.rest_ns(coalesced).map_err(&failed)?;
         let dropped_before = socket.drops();
         if let Aim::Search(search) = self.aim {
