@@ -171,7 +171,7 @@ impl Drop for Buffered<'_> {
 }
 
 /// Linux grants double what it is asked for, so half of what was there is asked for first.
-fn give_back(before: u32, set: impl Fn(u32) -> Result<u32, SocketError>) {
+pub(super) fn give_back(before: u32, set: impl Fn(u32) -> Result<u32, SocketError>) {
     // What a socket of the service had before, the system grants again.
     if set(before / 2).is_ok_and(|granted| granted < before) {
         let _ = set(before);

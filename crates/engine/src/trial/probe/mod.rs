@@ -10,7 +10,7 @@ mod load;
 use super::client::ClientContext;
 use super::evidence::{Before, datagram_endpoints, datagram_granted};
 use super::server::DataFlows;
-use super::sockets::{Locals, Marked, datagram, payload};
+use super::sockets::{Locals, Marked, datagram, give_back, payload};
 use super::validation::{Basis, Unproved, gather_shared, prove};
 use super::{TrialError, family};
 use crate::hot::datagram_bulk::{self, Line};
@@ -171,10 +171,7 @@ pub(super) fn server(
     let mut buffer = Bytes::zeroed(probe.payload_bytes as usize + 1);
     let mut answer = payload(task, End::Server, probe.payload_bytes);
     let mut missing = Vec::new();
-    for &(arm, socket) in &sockets {
-        prepare(socket, probe, &mut missing)
-            .map_err(TrialError::socket(family(task, arm), None))?;
-    }
+    let _lent = lend(task, probe, &sockets, &mut missing)?;
     let basis = Basis::new(task, flows)?;
     let sources = PerArm::from_fn(|arm| u16::from(has(arm)));
     let mut validation = basis.validation(flows, manner.tag, sources);
@@ -197,10 +194,11 @@ pub(super) fn server(
         let memory = (&mut buffer[..], &mut answer[..]);
         hot::server(&manner, &mut validation, both, memory, &mut notes, &watch)
     };
-    let outcome = load::accept(task, probe, first.0, flows, &basis, &watch)
-        .and_then(|load| load::beside(load, &watch, false, work).map_err(broken));
+    let outcome = load::accept(task, probe, first.0, flows, &basis, &watch).and_then(|load| {
+        let _unread = load::unread(task, probe, first.0, flows);
+        load::beside(load, &watch, false, work).map_err(broken)
+    });
     let block = before.report();
-    sockets.iter().for_each(|(_, socket)| restore(socket));
     let loaded = outcome?;
     let report = |&(arm, socket): &(Arm, &Datagram)| {
         let notes = notes.get(arm);
@@ -308,14 +306,46 @@ fn tell(socket: &Datagram, probe: &Probe, missing: &mut Vec<String>) {
     }
 }
 
-/// Leaves a socket of the service as other tasks expect it: blocking, and telling nothing besides.
-fn restore(socket: &Datagram) {
-    // What was never switched on cannot be switched off; the next task asks for what it needs.
-    let _ = socket.report_marks(false);
-    let _ = socket.report_local(false);
-    let _ = socket.report_times(KernelTimes::Off);
-    while let Ok(Some(_)) = socket.departed() {}
-    let _ = socket.set_nonblocking(false);
+/// Sets up the service's sockets for as long as the values live.
+fn lend<'a>(
+    task: &Task,
+    probe: &Probe,
+    sockets: &[(Arm, &'a Datagram)],
+    missing: &mut Vec<String>,
+) -> Result<Vec<Lent<'a>>, TrialError> {
+    let lent = sockets.iter().map(|(_, socket)| Lent::of(socket)).collect();
+    for &(arm, socket) in sockets {
+        prepare(socket, probe, missing).map_err(TrialError::socket(family(task, arm), None))?;
+    }
+    Ok(lent)
+}
+
+/// A socket of the service until the value is dropped, which leaves it as other tasks expect it:
+/// blocking, telling nothing besides, with the room that it had.
+struct Lent<'a> {
+    socket: &'a Datagram,
+    room: Option<u32>,
+}
+
+impl<'a> Lent<'a> {
+    fn of(socket: &'a Datagram) -> Self {
+        Lent { socket, room: socket.receive_buffer().ok() }
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let socket = self.socket;
+        // What was never switched on cannot be switched off; the next task asks for what it needs.
+        let _ = socket.report_marks(false);
+        let _ = socket.report_local(false);
+        let _ = socket.report_times(KernelTimes::Off);
+        while let Ok(Some(_)) = socket.departed() {}
+        let _ = socket.set_nonblocking(false);
+        if let Some(room) = self.room {
+            give_back(room, |bytes| socket.set_receive_buffer(bytes));
+        }
+    }
 }
 
 fn note(outcome: Result<(), Unavailable>, missing: &mut Vec<String>) {

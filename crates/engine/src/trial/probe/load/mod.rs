@@ -4,10 +4,10 @@
 mod datagrams;
 mod streams;
 
-use super::super::TrialError;
 use super::super::client::ClientContext;
 use super::super::server::DataFlows;
-use super::super::validation::Basis;
+use super::super::validation::{Basis, Unread};
+use super::super::{TrialError, family as family_of};
 use crate::hot::{Broken, Watch};
 use datagrams::Datagrams;
 use std::io;
@@ -61,6 +61,21 @@ pub(super) fn accept(
             Kind::Datagrams(datagrams::accept(plan, flows, basis, watch)?)
         }
     })))
+}
+
+/// The service's socket of the family of a load over UDP, if no probe is answered over it: its
+/// sources have sockets of their own.
+pub(super) fn unread<'a>(
+    task: &Task,
+    probe: &Probe,
+    arm: Arm,
+    flows: &DataFlows<'a>,
+) -> Option<Unread<'a>> {
+    let load = probe.load.as_ref().filter(|load| load.udp.is_some())?;
+    let arrives = |family| *task.arrives.get(family);
+    let of_load = load.family_beside(family_of(task, arm));
+    let is_probed = task.arms.iter().any(|probed| arrives(probed.family) == arrives(of_load));
+    flows.datagram(task, of_load).ok().filter(|_| !is_probed).map(Unread::of)
 }
 
 /// Does `work` while the load moves, if there is one. A load that ends too early is an error at the
