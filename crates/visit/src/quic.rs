@@ -29,6 +29,10 @@ use v6gap_sys::socket::Datagram;
 /// library keeps an unfinished one however long it is.
 const UNTIL_HEAD_BYTES_MAX: u64 = 1 << 20;
 
+/// Most bytes that may come beside a body: what is under way when enough of it is there, as much as
+/// the windows of a connection let through, and frames that nobody asked for.
+const BESIDE_BODY_BYTES_MAX: u64 = 32 << 20;
+
 /// Time between two looks at that.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -187,15 +191,23 @@ async fn ask(
     };
     let (mut stream, answer) = tokio::select! {
         asked = within(limits, Phase::Response, stamps, asking) => asked?.map_err(failed)?,
-        () = endless(stamps) => {
+        () = more_than(UNTIL_HEAD_BYTES_MAX, stamps) => {
             let why = Why::Protocol("the head of the answer does not end".to_owned());
             return Err(Phase::Response.failed(stamps.read_bytes(), why));
         }
     };
     let (status, headers) = (answer.status().as_u16(), http::text_of(answer.headers()));
     let mut reading = Reading::new(limits, stamps);
+    // What comes beside the body (frames that nobody knows, trailers) is kept until it is whole.
+    let most = stamps.read_bytes() + limits.body_bytes + BESIDE_BODY_BYTES_MAX;
     while reading.goes_on() {
-        let part = within(limits, Phase::Body, stamps, stream.recv_data()).await?;
+        let part = tokio::select! {
+            part = within(limits, Phase::Body, stamps, stream.recv_data()) => part?,
+            () = more_than(most, stamps) => {
+                let why = Why::Protocol("more came than the body that was asked for".to_owned());
+                return Err(Phase::Body.failed(stamps.read_bytes(), why));
+            }
+        };
         let Some(part) = part.map_err(|error| in_phase(Phase::Body, &error))? else {
             reading.ended();
             break;
@@ -205,9 +217,9 @@ async fn ask(
     Ok(Told { status, headers, body: reading.body() })
 }
 
-/// Waits until more came than there may be before the head of an answer is whole.
-async fn endless(stamps: &Stamps) {
-    while stamps.read_bytes() <= UNTIL_HEAD_BYTES_MAX {
+/// Waits until more than so many bytes came.
+async fn more_than(most: u64, stamps: &Stamps) {
+    while stamps.read_bytes() <= most {
         tokio::time::sleep(LOOK).await;
     }
 }

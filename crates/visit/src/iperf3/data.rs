@@ -178,9 +178,15 @@ fn each<T: Send>(
 pub(crate) fn greet(socket: &Datagram, silence_ns: u64) -> Result<(), Iperf3Error> {
     let until_ns = clock::now_ns().saturating_add(silence_ns);
     let mut answer = [0; 64];
+    let mut again_ns = 0;
     loop {
-        socket.send(&HELLO)?;
-        if socket.wait_readable(HELLO_AGAIN_NS)? {
+        let now_ns = clock::now_ns();
+        // Whatever else comes is answered no more often for it.
+        if now_ns >= again_ns {
+            socket.send(&HELLO)?;
+            again_ns = now_ns.saturating_add(HELLO_AGAIN_NS);
+        }
+        if socket.wait_readable(again_ns - now_ns)? {
             let count = socket.recv(&mut answer)?;
             if [HELLO_BACK, HELLO_BEFORE].iter().any(|known| answer[..count] == known[..]) {
                 return Ok(());
