@@ -134,7 +134,13 @@ impl WatchLog {
     /// # Errors
     /// If the disk is full or gone; what was appended before stays valid.
     pub fn append(&mut self, entry: &Logged) -> Result<(), StoreError> {
-        let number = entry.at_unix_ns() / SPAN_NS;
+        // Files are read in the order of their numbers, which is that in which they were written
+        // also where a clock was ahead for a time.
+        let newest = match &self.open {
+            Some((open, ..)) => Some(*open),
+            None => numbers(&self.folder)?.pop(),
+        };
+        let number = newest.unwrap_or(0).max(entry.at_unix_ns() / SPAN_NS);
         let path = file(&self.folder, number);
         if self.open.as_ref().is_none_or(|(open, ..)| *open != number) {
             self.open = Some(opened(&path, number)?);
@@ -299,7 +305,7 @@ mod tests {
         assert!(on().unwrap().is_empty());
         // A clock was set back, and half a line is written.
         log.append(&entry(7)).unwrap();
-        let path = store.data().join(FOLDER).join("0.jsonl");
+        let path = store.data().join(FOLDER).join("1.jsonl");
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         let line = log::encode(&entry(9)) + "\n";
         let (half, rest) = line.split_at(20);

@@ -59,9 +59,15 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// What was spent of a day.
+    /// What was spent of a day; a clock that was ahead by one and was set back forgets nothing.
     pub const fn on(&self, day: u64) -> u64 {
-        if day == self.day { self.bytes } else { 0 }
+        if day == self.day || day + 1 == self.day { self.bytes } else { 0 }
+    }
+
+    /// With so many bytes more on a day.
+    fn and(self, day: u64, bytes: u64) -> Spent {
+        let latest = if day + 1 == self.day { self.day } else { day };
+        Spent { day: latest, bytes: self.on(day).saturating_add(bytes) }
     }
 }
 
@@ -188,8 +194,6 @@ impl Known {
     }
 
     fn ended(&mut self, ended: &Ended) {
-        let day = day_of(ended.at_unix_ns);
-        let before = self.spent.on(day);
         let bytes = match &ended.outcome {
             // Nobody counted what it moved: a watch that is killed again and again must not move
             // more than its budget for that.
@@ -199,7 +203,7 @@ impl Known {
             }
             _ => ended.bytes,
         };
-        self.spent = Spent { day, bytes: before.saturating_add(bytes) };
+        self.spent = self.spent.and(day_of(ended.at_unix_ns), bytes);
         // What got there in a visit is down for no other kind of visit, either.
         let answered = ended.outcome.answered().unwrap_or_default();
         let kinds = self.paths.get_mut(&ended.path).into_iter().flatten();
