@@ -70,7 +70,7 @@ fn nowhere(args: &CheckArgs, failure: Failure) -> Failure {
     if args.json {
         let lines = vec![(Mark::Fail, "Names", failure.what().to_owned())];
         let found = Findings { lines, failure: Some(failure.clone()) };
-        output::to_stdout(&output::document(&as_json(&args.host, &found)));
+        output::to_stdout(&output::document(&as_json(&args.host, &found, true)));
     }
     failure
 }
@@ -92,10 +92,11 @@ fn look(
     let failure = found.failure.take();
     found.failure = failure.map(|failure| args.connect.said_again(&args.host, failure));
     let text = match args.json {
-        true => output::document(&as_json(&target.name, &found)),
+        true => output::document(&as_json(&target.name, &found, goes_on)),
         false => {
             let next = format!("v6gap run {}{}", args.host, args.connect.again());
-            output::fit(&context.output.results, &in_words(target, &next, &found))
+            let words = in_words(target, &next, &found, goes_on);
+            output::fit(&context.output.results, &words)
         }
     };
     output::to_stdout(&text);
@@ -260,7 +261,7 @@ fn load(found: &mut Findings) {
     }
 }
 
-fn as_json(host: &str, found: &Findings) -> Value {
+fn as_json(host: &str, found: &Findings, whole: bool) -> Value {
     let mark = |mark| match mark {
         Mark::Ok => "ok",
         Mark::Note => "note",
@@ -273,14 +274,14 @@ fn as_json(host: &str, found: &Findings) -> Value {
     json!({
         "schema": "v6gap.check/1",
         "host": host,
-        "ready": found.failure.is_none(),
+        "ready": whole && found.failure.is_none(),
         "lines": lines,
         "failure": found.failure.as_ref().map(Failure::json),
     })
 }
 
 /// The answer, the findings, and the command that comes next.
-fn in_words(target: &Target, next: &str, found: &Findings) -> String {
+fn in_words(target: &Target, next: &str, found: &Findings, whole: bool) -> String {
     let name = &target.name;
     let notes = found.lines.iter().filter(|(mark, ..)| *mark == Mark::Note).count();
     let mut out = match (&found.failure, notes) {
@@ -288,6 +289,7 @@ fn in_words(target: &Target, next: &str, found: &Findings) -> String {
             format!("{name} measures for somebody else: a run waits its turn.\n\n")
         }
         (Some(_), _) => format!("{name} cannot be measured over both families.\n\n"),
+        (None, _) if !whole => format!("Stopped before all of {name} was looked at.\n\n"),
         (None, 0) => format!("{name} can be measured over both families.\n\n"),
         (None, 1) => {
             format!(
@@ -312,7 +314,7 @@ fn in_words(target: &Target, next: &str, found: &Findings) -> String {
         out.push_str(&format!(" {mark:<5} {topic:<11} {first}\n"));
         lines.for_each(|line| out.push_str(&format!("{:19}{line}\n", "")));
     }
-    if found.failure.is_none() {
+    if whole && found.failure.is_none() {
         out.push_str(&format!("\nReady:  {next}     {} at most\n", format_span(TIME_NS as f64)));
     }
     out
@@ -336,7 +338,7 @@ mod tests {
         }
         let [v4, v6] = [Some("192.0.2.7"), Some("fd12::20")];
         let target = v6gap_perform::target::resolve("nas", 5000, v4, v6).unwrap();
-        let said = in_words(&target, "v6gap run nas -p 5000", &Findings::default());
+        let said = in_words(&target, "v6gap run nas -p 5000", &Findings::default(), true);
         assert!(said.contains("\nReady:  v6gap run nas -p 5000     75 s at most\n"), "{said}");
     }
 

@@ -399,7 +399,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
         let known = self.reached(&a.mark());
         let transport = self.plan.cell(&a.cell).map(|(_, cell)| cell.workload.transport());
         self.udp_came |= transport == Some(Transport::Udp);
-        if known && (valid || !again || self.position.attempt > ATTEMPTS_AGAIN) {
+        if known && (valid || !again || self.position.is_tried_enough()) {
             self.position.next_block();
         }
         match valid {
