@@ -26,6 +26,9 @@ const SCREENS = [
 let leave = () => {};
 let asked = 0;
 
+/// The address whose screen is shown.
+let shown = null;
+
 /// Shows what the address says.
 export async function route() {
   leave();
@@ -34,6 +37,7 @@ export async function route() {
   // Who has gone elsewhere meanwhile is not to be shown what comes late, nor told any more.
   const visit = { get over() { return number !== asked; } };
   const path = location.pathname;
+  shown = location.pathname + location.search;
   const [pattern, name, screen] = SCREENS.find(([pattern]) => pattern.test(path)) ?? SCREENS[0];
   document.title = `${TITLES[name]} – v6gap`;
   for (const link of document.querySelectorAll("nav a")) {
@@ -92,7 +96,20 @@ document.addEventListener("click", (event) => {
 document.getElementById("theme").addEventListener("click", () => {
   theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
 });
-addEventListener("popstate", route);
+// A link within the page leaves its screen as it is, but for one that brings a new key.
+addEventListener("popstate", async () => {
+  if (location.hash.startsWith("#k=")) {
+    try {
+      await enter();
+      await about();
+    } catch (error) {
+      return show(trouble(error));
+    }
+  } else if (location.pathname + location.search === shown) {
+    return;
+  }
+  route();
+});
 
 theme();
 try {

@@ -49,10 +49,16 @@ function build(id) {
   let due = 0;
 
   async function halt() {
+    const words = stop.textContent;
     stop.disabled = true;
     stop.textContent = "Stopping after this block…";
     // By its own name, so that no other one is stopped that has begun meanwhile.
-    await ask(`/runs/${run.id ?? id}/stop`, { method: "POST" }).catch(() => {});
+    await ask(`/runs/${run.id ?? id}/stop`, { method: "POST" }).catch((error) => {
+      if (run.over) return;
+      stop.disabled = false;
+      stop.textContent = words;
+      open.replaceChildren(trouble(error));
+    });
   }
   function draw() {
     if (due) return;

@@ -52,7 +52,7 @@ export async function measure(visit) {
   } else {
     form.focus();
     right.append(welcome(info));
-    const cards = await presets(form);
+    const cards = await presets(form).catch(trouble);
     // Who was quicker than the list of plans is measuring already.
     if (!right.querySelector("[data-testid=live]")) right.append(cards);
   }
@@ -90,7 +90,12 @@ function build(state, info, right) {
   function asked() {
     const options = {};
     if (kind() === "site") return { place: place(), options: typed_in(of_visits) };
-    if (state.plan) return { place: place(), plan: state.plan, options: { ...(state.scale ? { scale: state.scale } : {}) } };
+    if (state.plan) {
+      // Where the host is, which was looked at with it; how it is measured the plan says.
+      const typed = kind() === "host" ? Object.entries(typed_in(more)) : [];
+      const where_it_is = Object.fromEntries(typed.filter(([name]) => ["port", "v4", "v6"].includes(name)));
+      return { place: place(), plan: state.plan, options: { ...where_it_is, ...(state.scale ? { scale: state.scale } : {}) } };
+    }
     const wanted = what.values();
     if (wanted.length && wanted.length < WHAT.length) options.measure = wanted.join(",");
     for (const value of [way.values()[0], long.values()[0]]) if (value) options[value] = "true";
@@ -119,6 +124,7 @@ function build(state, info, right) {
   }
   async function tell() {
     const number = ++telling;
+    if (kind() !== "demo" && !(kind() === "host" ? host : site).value.trim()) doubt.replaceChildren();
     if (kind() === "host" && !host.value.trim()) {
       takes.replaceChildren();
       return command.replaceChildren("v6gap run HOST");

@@ -80,7 +80,7 @@ export function my_paths() {
       if (card.drawn === drawn) continue;
       card.drawn = drawn;
       // One after the other.
-      drawing = drawing.then(() => over || card.drawn !== drawn ? undefined : picture(card, path)).catch(() => {});
+      drawing = drawing.then(() => over || card.drawn !== drawn ? undefined : picture(card, path)).catch(() => { card.drawn = null; });
     }
     element.dataset.seen = Number(element.dataset.seen ?? 0) + 1;
   }
