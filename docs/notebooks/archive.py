@@ -10,6 +10,7 @@ single effects.
 
 import csv
 import math
+import statistics
 import sys
 
 import duckdb
@@ -80,8 +81,8 @@ computed = db.sql(
         FROM placed JOIN ranked USING (run, cell, metric) JOIN ranks USING (n, together)
         GROUP BY run, cell, metric
     )
-    SELECT run, target, cell, metric, pairs, effect, low95, high95, low90, high90, sd,
-           standard_error, margin, verdict,
+    SELECT run, target, cell, metric, unit, value_a, value_b, together, pairs, effect, low95,
+           high95, low90, high90, sd, standard_error, margin, verdict,
            centre_here, low95_here, high95_here, low90_here, high90_here
     FROM answers LEFT JOIN ranges USING (run, cell, metric)
     ORDER BY started_unix_ns, run, cell, metric
@@ -89,6 +90,25 @@ computed = db.sql(
 )
 
 rows = [dict(zip(computed.columns, row)) for row in computed.fetchall()]
+
+
+def with_hosts(row, name, alpha):
+    """An end of a range of times with what the hosts' own speed does from run to run: all x that are
+    no farther from the centre than their half-width and a share of x, in quadrature (method, C.3)."""
+    end, centre, values = row[f"{name}_here"], row["centre_here"], (row["value_a"], row["value_b"])
+    is_time = row["unit"] == "s" and row["metric"] not in ("ipdv", "pdv", "frame-lateness")
+    if end is None or end == centre or not is_time or None in values or min(values) <= 0:
+        return end
+    share = 0.01 * min(1, 75e-6 / min(values))
+    of = share * statistics.NormalDist().inv_cdf(1 - alpha / row["together"] / 2)
+    rest = 1 - of * of
+    root = math.hypot(of * centre, math.sqrt(rest) * (end - centre))
+    return (centre + math.copysign(root, end - centre)) / rest
+
+
+for row in rows:
+    ends = ("low95", 0.05), ("high95", 0.05), ("low90", 0.10), ("high90", 0.10)
+    row |= {f"{name}_here": with_hosts(row, name, alpha) for name, alpha in ends}
 names = ("centre", "effect"), ("low95",) * 2, ("high95",) * 2, ("low90",) * 2, ("high90",) * 2
 for row in rows:
     for here, told in names:
