@@ -56,19 +56,24 @@ pub fn execute(args: &CheckArgs, context: &Context) -> Result<Outcome, Failure> 
     let access = connect.access()?;
     let target = match connect.target(&args.host) {
         Ok(target) => target,
-        Err(failure) => return Err(nowhere(args, connect.said_again(&args.host, failure))),
+        Err(failure) => return Err(unseen(args, "Names", connect.said_again(&args.host, failure))),
     };
-    let turn = Turn::of_host(&context.locks(), !connect.no_wait)?;
-    session::in_turn_unstored(turn, |turn| {
-        let access = Access { measurement: Some(turn.measurement()), ..access };
-        look(args, &target, &access, turn, context)
-    })
+    let mut looked = false;
+    let turn = Turn::of_host(&context.locks(), !connect.no_wait).map_err(Failure::from);
+    let outcome = turn.and_then(|turn| {
+        session::in_turn_unstored(turn, |turn| {
+            looked = true;
+            let access = Access { measurement: Some(turn.measurement()), ..access };
+            look(args, &target, &access, turn, context)
+        })
+    });
+    outcome.map_err(|failure| if looked { failure } else { unseen(args, "This host", failure) })
 }
 
-/// Without a target there is nothing else to find.
-fn nowhere(args: &CheckArgs, failure: Failure) -> Failure {
+/// Without a target, or a turn to look at it, there is nothing else to find.
+fn unseen(args: &CheckArgs, topic: &'static str, failure: Failure) -> Failure {
     if args.json {
-        let lines = vec![(Mark::Fail, "Names", failure.what().to_owned())];
+        let lines = vec![(Mark::Fail, topic, failure.what().to_owned())];
         let found = Findings { lines, failure: Some(failure.clone()) };
         output::to_stdout(&output::document(&as_json(&args.host, &found, true)));
     }

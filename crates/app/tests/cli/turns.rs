@@ -82,6 +82,10 @@ fn a_host_that_is_measured_says_by_whom_and_is_waited_for() {
         let refused = run(&sandbox, "a", other).ended(4);
         assert!(refused.err.ends_with("[E204, exit 4]\n"), "{refused:?}");
     }
+    let mut looks = start(&sandbox, "a", "check 127.0.0.1 --v6 ::1 --no-wait --json");
+    let told: serde_json::Value = serde_json::from_reader(looks.stdout.take().unwrap()).unwrap();
+    Sandbox::ended(looks, String::new()).ended(4);
+    assert_eq!((&told["ready"], &told["failure"]["code"]), (&false.into(), &"E204".into()));
 
     let mut second = start(&sandbox, "a", &line);
     let mut lines = BufReader::new(second.stderr.take().unwrap()).lines();
