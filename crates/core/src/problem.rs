@@ -29,6 +29,12 @@ impl Problems {
         self.0.iter().any(|problem| problem.key == key)
     }
 
+    /// Whether anything was told of a table or one of its keys.
+    pub(crate) fn has_of(&self, table: &str) -> bool {
+        let is_of = |key: &str| key.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'));
+        self.0.iter().any(|Problem { key, .. }| key == table || is_of(key))
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -4,9 +4,9 @@ use super::{Problems, draft::Draft};
 use crate::plan::draft;
 use crate::unit;
 use crate::world::draft::model;
-use crate::world::{Conditions, Link, World};
+use crate::world::{Conditions, Link, LinkModel, World};
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// Most routers of a chain.
@@ -24,7 +24,7 @@ fn between(lab: &draft::Lab, world: World, problems: &mut Problems) -> Option<Wo
     if lab.from.is_none() && lab.to.is_none() {
         return Some(world);
     }
-    let mut place = |key: &str, name: &Option<alloc::string::String>, otherwise: usize| {
+    let mut place = |key: &str, name: &Option<String>, otherwise: usize| {
         let Some(name) = name else { return otherwise };
         let found = world.find(name).filter(|&node| world.is_addressed(node));
         found.unwrap_or_else(|| {
@@ -36,7 +36,7 @@ fn between(lab: &draft::Lab, world: World, problems: &mut Problems) -> Option<Wo
     let client = place("lab.from", &lab.from, world.client);
     let server = place("lab.to", &lab.to, world.server);
     let world = world.measured(client, server);
-    as_a_whole(&world, problems);
+    as_a_whole("lab.world", &world, problems);
     Some(world)
 }
 
@@ -45,17 +45,18 @@ fn whole(lab: &draft::Lab, problems: &mut Problems) -> Option<World> {
     if lab.world.is_some() || lab.made.is_some() {
         return of_file(lab, problems);
     }
+    let model = model("lab.model", lab.model.as_deref().unwrap_or("wire"), problems);
+    let rate = if model == LinkModel::Bare { "none" } else { "100 Mbit/s" };
     let both = conditions(
         "lab",
         &draft::Conditions {
-            rate: Some(lab.rate.clone().unwrap_or_else(|| "100 Mbit/s".to_string())),
+            rate: Some(lab.rate.clone().unwrap_or_else(|| rate.to_string())),
             delay: lab.delay.clone(),
             loss: lab.loss.clone(),
         },
         Conditions::rate(None),
         problems,
     );
-    let model = model("lab.model", lab.model.as_deref().unwrap_or("wire"), problems);
     let mtu = lab.mtu.unwrap_or(1500);
     if !(1280..=65_535).contains(&mtu) {
         problems.add("lab.mtu", "an MTU must be between 1280 (RFC 8200) and 65535");
@@ -70,6 +71,10 @@ fn whole(lab: &draft::Lab, problems: &mut Problems) -> Option<World> {
     }
     if let Some(own) = &lab.v6 {
         first.v6 = conditions("lab.v6", own, both, problems);
+    }
+    // Of what cannot be had by itself enough was told.
+    if !problems.has_of("lab") {
+        as_a_whole("lab", &world, problems);
     }
     Some(world)
 }
@@ -90,7 +95,7 @@ fn of_file(lab: &draft::Lab, problems: &mut Problems) -> Option<World> {
         problems.add("lab.world", "no such world was found");
         return None;
     };
-    as_a_whole(world, problems);
+    as_a_whole("lab.world", world, problems);
     Some(world.clone())
 }
 
@@ -136,8 +141,8 @@ fn routers(topology: &str, problems: &mut Problems) -> usize {
 }
 
 /// What is wrong with the lab's network as a whole.
-fn as_a_whole(world: &World, problems: &mut Problems) {
+fn as_a_whole(key: &str, world: &World, problems: &mut Problems) {
     for problem in world.problems() {
-        problems.add("lab.world", problem.to_string());
+        problems.add(key, problem.to_string());
     }
 }
