@@ -254,6 +254,13 @@ impl World {
         }
     }
 
+    /// Whether its hosts are of this system and joined by virtual cables alone, with no program on
+    /// the way, so that what is sent is delivered at once.
+    pub fn is_of_cables(&self) -> bool {
+        let programs = !self.tunnels.is_empty() || self.translation.is_some();
+        self.model == LinkModel::Bare && !programs && self.emulated().is_none()
+    }
+
     /// This world with the two families' conditions, addresses and tunnels exchanged; subnets and
     /// translation stay, and so does what is outside of a tunnel of a kind that has one family
     /// only.

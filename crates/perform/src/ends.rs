@@ -16,6 +16,7 @@ use v6gap_core::plan::Stop;
 use v6gap_core::record::Host;
 use v6gap_core::wire;
 use v6gap_sys::entropy;
+use v6gap_sys::network::Network;
 
 /// A run that may take less than this, in ns, stays in one lab: another takes about 0.3 s, as much
 /// as a seventh of a short round.
@@ -119,6 +120,16 @@ impl Ends {
     /// If something was wrong with it meanwhile.
     pub fn end(&mut self) -> Result<(), Trouble> {
         self.server.take().map_or(Ok(()), LocalServer::end).map_err(Trouble::NoServer)
+    }
+
+    /// The server's network, if it is one of a lab of this system.
+    ///
+    /// # Errors
+    /// If it is, and cannot be entered.
+    pub fn far(&self) -> Result<Option<Network>, Trouble> {
+        let network = |lab: &RealWorld| lab.network(&lab.server());
+        let far = self.server.as_ref().and(self.lab.as_ref()).map(network);
+        far.transpose().map_err(Trouble::System)
     }
 
     /// What is measured, and between whom.

@@ -168,7 +168,11 @@ fn opened_in_turn(
     stop: &AtomicBool,
 ) -> Result<Option<Session>, Trouble> {
     let processors = ends.processors.clone();
-    Session::open_in_turn(&job.plan, &ends.target, &job.access, processors, turn, watch, stop)
+    let (plan, target, access) = (&job.plan, &ends.target, &job.access);
+    let opened = Session::open_in_turn(plan, target, access, processors, turn, watch, stop)?;
+    let Some(mut session) = opened else { return Ok(None) };
+    session.client.far = ends.far()?;
+    Ok(Some(session))
 }
 
 /// Measures a host that does not run this program, and stores it.

@@ -72,7 +72,8 @@ fn in_another_lab(
     hooks.ends.again(job, number)?;
     let Ends { target, processors, .. } = &hooks.ends;
     let processors = processors.clone();
-    let session = Session::open(plan, target, &job.access, processors, hooks.watch, stop)?;
+    let mut session = Session::open(plan, target, &job.access, processors, hooks.watch, stop)?;
+    session.client.far = hooks.ends.far()?;
     let now = session.connection.session();
     if (now.protocol, now.limits) != (before.protocol, before.limits) {
         let what = "the server of another lab speaks another protocol or allows something else";

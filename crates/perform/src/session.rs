@@ -107,6 +107,7 @@ impl Session {
             local: target.local,
             limits: connection.opened().welcome.limits,
             reflector: None,
+            far: None,
         };
         Ok(Session { connection, client, target, located, opened_ns })
     }

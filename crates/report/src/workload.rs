@@ -3,8 +3,8 @@
 use v6gap_core::family::Family;
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
 use v6gap_core::workload::{
-    Capacity, Connect, Direction, Echo, Frames, Law, LoadFamily, Lookup, Marking, Parity, Probe,
-    Purpose, Search, Sizes, TcpBulk, Timing, UdpBulk, Visit, Wait, Workload, ZeroCopy,
+    Capacity, Connect, Direction, Echo, Frames, Law, LoadFamily, Lookup, Marking, Method, Parity,
+    Probe, Purpose, Search, Sizes, TcpBulk, Timing, UdpBulk, Visit, Wait, Workload, ZeroCopy,
 };
 use v6gap_judge::analysis::words::counted;
 
@@ -198,9 +198,14 @@ impl Words for Echo {
 
     fn long(&self) -> String {
         let wait = match self.wait {
+            _ if self.method == Method::Stack => "",
             Wait::Block => "",
             Wait::Yield => ", without sleeping",
             Wait::Spin => ", without sleeping or giving way",
+        };
+        let held = match self.method {
+            Method::Ends => "",
+            Method::Stack => ", both ends in one thread",
         };
         let timed = match self.timing {
             Timing::Each => "",
@@ -219,7 +224,7 @@ impl Words for Echo {
         };
         format!(
             "{} {back}{} over {}, {} turns of {} exchanges over {}{buffers}{outstanding}{timed}\
-             {wait}",
+             {held}{wait}",
             format_bytes(self.message_bytes.into()),
             parity(self.parity, self.message_bytes),
             self.transport.name(),

@@ -75,6 +75,7 @@ const KEYS: &[&str] = &[
     "wait",
     "response",
     "outstanding",
+    "method",
     "timing",
     "count",
     "interval",

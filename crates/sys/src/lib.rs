@@ -23,6 +23,7 @@ mod interrupter;
 pub mod lock;
 #[cfg(target_os = "linux")]
 pub mod netns;
+pub mod network;
 #[cfg(target_os = "linux")]
 pub mod packet;
 pub mod perf;

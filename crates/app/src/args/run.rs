@@ -150,6 +150,10 @@ pub struct DesignArgs {
     /// sends, the IP packet, or packets that fill the frame
     #[arg(long, value_name = "LENGTH", value_parser = ["payload", "packet", "frame"])]
     pub parity: Option<String>,
+    /// Who holds the ends of round trips: two processes (ends), or one thread both (stack), so that
+    /// no scheduler is in the way; in a lab whose model is bare
+    #[arg(long, value_name = "METHOD", value_parser = ["ends", "stack"])]
+    pub method: Option<String>,
     /// Differences below this do not matter, as in throughput=2%,rtt=5%
     #[arg(long = "margin", value_name = "METRIC=P,…", value_delimiter = ',',
           value_parser = values::margin)]

@@ -53,6 +53,9 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
             let plan = plan(args, None)?;
             expect::dry_run(&plan, None, false, args.result.json, context)
         }
+        Some(why) if args.design.method.as_deref() == Some("stack") => {
+            Err(Failure::usage(format!("--method stack needs a lab, and there is none: {why}")))
+        }
         Some(why) => {
             let note = format!("no lab: {why}. Measuring loopback instead.");
             output::to_stderr(&output::fit(&context.output.errors, &note));

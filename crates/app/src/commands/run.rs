@@ -260,6 +260,7 @@ fn decided(args: &RunArgs) -> Option<&'static str> {
         (design.null.is_some(), "--null"),
         (design.tails, "--tails"),
         (design.parity.is_some(), "--parity"),
+        (design.method.is_some(), "--method"),
         (design.allow_different_links, "--allow-different-links"),
         (args.only_four, "-4"),
         (args.only_six, "-6"),
@@ -356,6 +357,7 @@ mod tests {
         for line in decided.into_iter().chain([
             "--tails",
             "--parity packet",
+            "--method stack",
             "--allow-different-links",
             "-4",
         ]) {

@@ -64,7 +64,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 87] = [
+const SCENARIOS: [tier::Scenario<fn()>; 88] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -96,6 +96,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 87] = [
     ("round_trips_on_a_slow_line", round_trips::rise_with_size_on_a_slow_line, Night(120)),
     ("the_cliff_of_fragments_is_where_it_must_be", round_trips::the_cliff_of_fragments, Night(60)),
     ("a_run_says_what_a_slower_line_takes", predicted::slower_line, Night(90)),
+    ("one_thread_has_both_ends", round_trips::in_one_thread, Witness(15)),
     ("a_token_bucket_refuses_round_trips", round_trips::refused_on_shaped, Witness(12)),
     ("nothing_is_found_where_nothing_is", nulls::agree, Night(1_500)),
     ("nothing_is_found_in_visits_that_are_alike", nulls::visits_agree, Night(700)),

@@ -157,6 +157,37 @@ fn wire_us(rate_mbps: u64, transport: &str, family: Family, size: u32) -> f64 {
     model::world_round_trip_ns(&world, family, &packets) / 1000.0
 }
 
+/// Both ends in one thread, through a router of cables: the family is proved, and what is left
+/// without a scheduler is far less than what two processes take on the same cables.
+pub fn in_one_thread() {
+    let home = Home::new("one-thread");
+    let table = |method: &str| {
+        format!(
+            "[[measure]]\nmetric = \"rtt\"\nprotocol = [\"tcp\", \"udp\"]\nmessage = \"64 B\"\n\
+             method = \"{method}\"\n"
+        )
+    };
+    let result = home.plan_run(&format!(
+        "v6gap = 1\nname = \"One thread\"\n[lab]\nmodel = \"bare\"\n[design]\npairs = 8\n{}{}",
+        table("ends"),
+        table("stack")
+    ));
+    for transport in ["tcp", "udp"] {
+        let of = |suffix: &str| {
+            let q = question(&result, &format!("rtt-{transport}-64{suffix}"), "rtt");
+            ["v4", "v6"].map(|family| number(&q[family]["estimate"]) * 1e6)
+        };
+        let (two, one) = (of(""), of("-stack"));
+        figure(
+            &format!("{transport}, two processes and one thread"),
+            format!("{two:?} {one:?} µs"),
+        );
+        assert!(one.iter().zip(two).all(|(one, two)| *one < 0.7 * two), "{one:?} and {two:?}");
+        let q = question(&result, &format!("rtt-{transport}-64-stack"), "rtt");
+        assert_eq!(q["discards"]["v6"], q["discards"]["v4"], "{q:#}");
+    }
+}
+
 pub fn refused_on_shaped() {
     let home = Home::new("refused");
     let result = home.plan_run(

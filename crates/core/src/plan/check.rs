@@ -11,8 +11,7 @@ pub use crate::problem::{Problem, nearest};
 use crate::published;
 use crate::unit;
 use crate::workload::{Cell, Path};
-use crate::world::World;
-use crate::world::model;
+use crate::world::{World, model};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -61,7 +60,8 @@ pub(super) fn assembled(draft: &Draft, seed: u64) -> (Plan, Problems) {
     let payload_max = payload_max(&draft.design);
     let mtu = world.as_ref().map(|world| PerFamily::from_fn(|f| model::path_mtu(world, f)));
     let path = world.as_ref().map(fit::path_in);
-    let place = cells::Place { lab: world.is_some(), payload_max, mtu, path };
+    let bare = world.as_ref().is_some_and(World::is_of_cables);
+    let place = cells::Place { lab: world.is_some(), bare, payload_max, mtu, path };
     let cells = cells::cells(draft, place, &mut problems);
     if cells.len() > CELLS_MAX {
         problems.add("measure", format!("{} cells are more than {CELLS_MAX}", cells.len()));

@@ -1,6 +1,8 @@
 //! What holds where a plan says nothing.
 
-use crate::workload::{Cell, Echo, LAB_CONGESTION, StreamSettings, TcpBulk, Transport, Wait};
+use crate::workload::{
+    Cell, Echo, LAB_CONGESTION, Method, StreamSettings, TcpBulk, Transport, Wait,
+};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
@@ -62,6 +64,14 @@ pub fn echo(transport: Transport, message_bytes: u32, wait: Wait) -> Echo {
         _ => (5, 8),
     };
     Echo { transport, message_bytes, turn_exchanges, turns, wait, ..Echo::default() }
+}
+
+/// Echo with both ends in one thread: many exchanges, since each takes some µs.
+pub fn stack(transport: Transport, message_bytes: u32) -> Echo {
+    let (turn_exchanges, turns) = if message_bytes <= 1500 { (100, 200) } else { (50, 40) };
+    let (method, warmup_exchanges) = (Method::Stack, 20);
+    let usual = echo(transport, message_bytes, Wait::Yield);
+    Echo { method, turn_exchanges, turns, warmup_exchanges, ..usual }
 }
 
 /// How the ends wait: in a lab both are on one processor, where waiting in turns takes all wake-ups

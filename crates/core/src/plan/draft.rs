@@ -248,6 +248,8 @@ pub struct Measure {
     pub response: Option<String>,
     /// Requests on the way at a time, for round trips.
     pub outstanding: Option<u32>,
+    /// Who holds the ends of round trips: `ends`, two processes, or `stack`, one thread both.
+    pub method: Option<String>,
     /// What is timed of round trips: `each` exchange, or a `batch` of them.
     pub timing: Option<String>,
     /// UDP payload sizes of bulk transfers.

@@ -16,8 +16,8 @@ use crate::observation::{
 };
 use crate::task::{Task, TaskArm, Token};
 use crate::workload::{
-    Asked, Connect, Direction, Echo, FrameArrivals, Frames, Law, Marking, Parity, Purpose, Sizes,
-    StreamSettings, TcpBulk, Timing, Transport, UdpBulk, Wait, Workload, ZeroCopy,
+    Asked, Connect, Direction, Echo, FrameArrivals, Frames, Law, Marking, Method, Parity, Purpose,
+    Sizes, StreamSettings, TcpBulk, Timing, Transport, UdpBulk, Wait, Workload, ZeroCopy,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -63,7 +63,8 @@ fn workload() -> BoxedStrategy<Workload> {
     let transport = prop_oneof![Just(Transport::Tcp), Just(Transport::Udp), Just(Transport::Icmp)];
     let wait = prop_oneof![Just(Wait::Block), Just(Wait::Yield), Just(Wait::Spin)];
     let timing = prop_oneof![Just(Timing::Each), Just(Timing::Batch)];
-    let asked = (any::<bool>(), parity());
+    let method = prop_oneof![Just(Method::Ends), Just(Method::Stack)];
+    let asked = (any::<bool>(), parity(), method);
     let manner = (wait, timing, asked, of(small_or_any_u32()), small_or_any_u32());
     let paced = (small_or_any_u64(), small_or_any_u64(), small_or_any_u32());
     prop_oneof![
@@ -83,10 +84,11 @@ fn workload() -> BoxedStrategy<Workload> {
         ),
         (transport, proptest::array::uniform5(small_or_any_u32()), manner, settings(), marking())
             .prop_map(|(transport, n, manner, settings, marking)| {
-                let (wait, timing, (tails, parity), response_bytes, outstanding) = manner;
+                let (wait, timing, (tails, parity, method), response_bytes, outstanding) = manner;
                 let [message_bytes, connections, turn_exchanges, turns, warmup_exchanges] = n;
                 Workload::Echo(Echo {
                     transport,
+                    method,
                     message_bytes,
                     parity,
                     response_bytes,

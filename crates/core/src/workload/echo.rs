@@ -4,7 +4,7 @@ use super::feature::{Feature, Needed};
 use super::impossible::{Impossible, range, refuse};
 use super::kind::{Cost, HOSTS_NS, Kind, Path};
 use super::limits::{Limits, Objection};
-use super::{Interleaving, Marking, Parity, StreamSettings, Transport, Wait};
+use super::{Interleaving, Marking, Method, Parity, StreamSettings, Transport, Wait};
 use crate::family::Family;
 use crate::metric::Metric;
 use crate::unit::format_bytes;
@@ -29,6 +29,9 @@ pub enum Timing {
 pub struct Echo {
     /// Over which transport.
     pub transport: Transport,
+    /// Who holds the ends.
+    #[serde(default, skip_serializing_if = "Method::is_usual")]
+    pub method: Method,
     /// Size of each request, in bytes; at least [`Echo::MESSAGE_BYTES_MIN`].
     pub message_bytes: u32,
     /// Whether that is the size over both families.
@@ -138,6 +141,7 @@ impl Default for Echo {
     fn default() -> Self {
         Echo {
             transport: Transport::Tcp,
+            method: Method::Ends,
             message_bytes: 64,
             parity: Parity::Payload,
             response_bytes: None,
@@ -170,6 +174,7 @@ impl Kind for Echo {
     fn need(&self, needed: &mut Needed) {
         let Echo {
             transport,
+            method,
             message_bytes: _,
             parity,
             response_bytes,
@@ -188,6 +193,10 @@ impl Kind for Echo {
         match transport {
             Transport::Tcp | Transport::Udp => {}
             Transport::Icmp => needed.add(true, Feature::EchoIcmp),
+        }
+        match method {
+            Method::Ends => {}
+            Method::Stack => needed.add(true, Feature::EchoStack),
         }
         needed.add(!parity.is_usual(), Feature::EchoParity);
         needed.add(response_bytes.is_some(), Feature::EchoResponse);
@@ -225,9 +234,17 @@ impl Kind for Echo {
             let buffers = self.settings.buffer_bytes.is_some();
             refuse(buffers, "socket buffers of ICMP echoes cannot be had")?;
         }
-        let outstanding_max = match (self.transport, self.timing) {
-            (Transport::Icmp, _) | (_, Timing::Batch) => 1,
-            (Transport::Tcp | Transport::Udp, Timing::Each) => Self::OUTSTANDING_MAX,
+        if self.method == Method::Stack {
+            let of_kernel = self.transport == Transport::Icmp;
+            refuse(
+                of_kernel,
+                "ICMP echoes are answered by the kernel, not by an end of one thread",
+            )?;
+            refuse(self.wait != Wait::Yield, "one thread with both ends waits for nobody")?;
+        }
+        let outstanding_max = match (self.transport, self.timing, self.method) {
+            (Transport::Icmp, ..) | (_, Timing::Batch, _) | (.., Method::Stack) => 1,
+            (Transport::Tcp | Transport::Udp, Timing::Each, Method::Ends) => Self::OUTSTANDING_MAX,
         };
         range("requests outstanding", self.outstanding, 1..=outstanding_max.into())?;
         range("connections", self.connections, 1..=u16::MAX.into())?;
@@ -270,9 +287,11 @@ impl Kind for Echo {
     }
 
     fn cost(&self, path: Path) -> Cost {
+        let path = self.method.path(path);
         let count = self.exchanges() as f64;
         let bytes = f64::from(self.message_bytes) + f64::from(self.answer_bytes());
-        let trip_ns = (path.round_trip_ns + HOSTS_NS) / f64::from(self.outstanding.max(1));
+        let hosts_ns = self.method.hosts_ns(HOSTS_NS);
+        let trip_ns = (path.round_trip_ns + hosts_ns) / f64::from(self.outstanding.max(1));
         let one_ns = trip_ns + bytes * 8e9 / path.rate_bps;
         Cost { time_ns: count * one_ns, bytes: count * bytes }
     }
@@ -284,6 +303,9 @@ impl Kind for Echo {
         }
         if !self.parity.is_usual() {
             suffix.push_str("-packet");
+        }
+        if !self.method.is_usual() {
+            suffix.push_str("-stack");
         }
         if self.outstanding > 1 {
             suffix.push_str(&format!("-x{}", self.outstanding));
@@ -304,7 +326,7 @@ impl Kind for Echo {
     fn suffix_words(&self, _metric: Metric) -> String {
         let buffers = |bytes: u32| format!(", buffers {}", format_bytes(bytes.into()));
         let buffers = self.settings.buffer_bytes.map_or(String::new(), buffers);
-        format!("{}{buffers}", self.parity.words())
+        format!("{}{}{buffers}", self.parity.words(), self.method.words())
     }
 
     fn marking(&self) -> Marking {
@@ -329,7 +351,8 @@ impl Kind for Echo {
     }
 
     fn connections_collected(&self) -> Option<u64> {
-        Some(self.connections.into())
+        let has_an_end = self.method.is_usual();
+        Some(if has_an_end { self.connections.into() } else { 0 })
     }
 
     fn exchanged_bytes(&self) -> u64 {
@@ -373,6 +396,7 @@ impl Kind for Echo {
     /// The exchanges of one arm in a block take 0.12 s then, or as long as a dozen do, whatever
     /// their size.
     fn fit(&mut self, path: Path) {
+        let path = self.method.path(path);
         const EXCHANGES_NS: f64 = 120_000_000.0;
         const EXCHANGES_MIN: u64 = 12;
         let least = if self.tails { u64::from(Echo::TAILS_EXCHANGES_MIN) } else { EXCHANGES_MIN };

@@ -79,6 +79,8 @@ features! {
     EchoBuffer = "echo.buffer",
     /// Packets of one length over both families.
     EchoParity = "echo.parity",
+    /// Both ends with the client.
+    EchoStack = "echo.stack",
     /// Opening connections.
     Connect = "connect",
     /// Until the first byte of an answer.

@@ -517,6 +517,22 @@ fn translated(kind: TranslationKind, at: usize) -> World {
 }
 
 #[test]
+fn what_programs_carry_or_another_system_answers_is_no_cable_alone() {
+    assert!(chain(2).is_of_cables() && chain(5).is_of_cables());
+    let laid = [tunnel(TunnelKind::Gre, Family::V4, [0, 2])].to_vec();
+    let mut emulated = chain(3);
+    emulated.nodes[2].emulated = true;
+    for other in [
+        World { tunnels: laid, ..chain(3) },
+        translated(TranslationKind::Nat64, 2),
+        emulated,
+        World { model: LinkModel::Wire, ..chain(2) },
+    ] {
+        assert!(!other.is_of_cables(), "{other:?}");
+    }
+}
+
+#[test]
 fn translated_packets_are_ipv6_before_the_router_and_ipv4_behind_it() {
     let (four, six) = (Family::V4, Family::V6);
     let seen = |world: &World, family| -> Vec<Family> {

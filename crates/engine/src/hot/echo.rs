@@ -119,6 +119,18 @@ impl Lap {
         self.now_ns = now_ns;
     }
 
+    /// Ends an exchange whose answer has just come over TCP, and looks at that.
+    #[inline]
+    pub(super) fn answered(&mut self, buffers: &mut Buffers) -> Exchanged {
+        let end_ns = clock::now_ns();
+        let ns = end_ns - self.now_ns;
+        if !buffers.is_answered() {
+            return Err(Cause::Foreign);
+        }
+        self.end(end_ns, buffers.back().len());
+        Ok(Some(Took { ns, held_ns: None }))
+    }
+
     /// Ends an exchange at `end_ns`, after whose answer of so many bytes was looked at.
     #[inline]
     fn end(&mut self, end_ns: u64, bytes: usize) {
@@ -140,7 +152,7 @@ pub(super) struct Took {
 }
 
 /// An exchange, `None` if its time is not known because the request had to be repeated.
-type Exchanged = Result<Option<Took>, Cause>;
+pub(super) type Exchanged = Result<Option<Took>, Cause>;
 
 /// Takes all turns over TCP. `tallies` get the times of the counted exchanges.
 pub fn stream_client(
@@ -155,13 +167,7 @@ pub fn stream_client(
         header.encode(buffers.out());
         put(stream, buffers.out(), watch)?;
         fill(stream, buffers.back(), watch)?;
-        let end_ns = clock::now_ns();
-        let time_ns = end_ns - lap.now_ns;
-        if !buffers.is_answered() {
-            return Err(Cause::Foreign);
-        }
-        lap.end(end_ns, buffers.back().len());
-        Ok(Some(Took { ns: time_ns, held_ns: None }))
+        lap.answered(buffers)
     };
     // The answer to the last message ends the block: nothing is lost, so nothing more need be said.
     take_turns(turns, tag, streams, buffers, tallies, exchange).map(drop)

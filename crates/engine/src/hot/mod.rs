@@ -17,6 +17,7 @@ pub mod probe;
 pub mod reflected;
 pub mod sequence;
 pub mod series;
+pub mod stack;
 pub mod table;
 pub mod turns;
 pub mod window;

@@ -8,6 +8,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
 use v6gap_core::task::{Task, arriving};
 use v6gap_core::wire::control::Limits;
+use v6gap_sys::network::Network;
 use v6gap_sys::{files, thread};
 
 /// Where the server is and how to measure.
@@ -26,6 +27,8 @@ pub struct ClientContext {
     pub limits: Limits,
     /// The server is a reflector of STAMP, which answers exchanges over UDP.
     pub reflector: Option<Reflector>,
+    /// The server's network, where this process may open sockets in it: that of a lab.
+    pub far: Option<Network>,
 }
 
 /// How a reflector of STAMP is spoken to.
@@ -41,8 +44,8 @@ impl ClientContext {
     /// A client that runs on any processor and lets the system choose its addresses.
     pub fn new(server: PerFamily<Option<SocketAddr>>, timeout_ns: u64) -> Self {
         let (local, limits) = (PerFamily::default(), Limits::default());
-        let (processors, reflector) = (Vec::new(), None);
-        ClientContext { server, processors, timeout_ns, local, limits, reflector }
+        let (processors, reflector, far) = (Vec::new(), None, None);
+        ClientContext { server, processors, timeout_ns, local, limits, reflector, far }
     }
 
     /// This client for the tasks of one draw.

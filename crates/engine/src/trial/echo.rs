@@ -2,6 +2,8 @@
 //!
 //! Processor time and counters are those of the whole block and stand in the reports of both arms.
 
+mod stack;
+
 use super::client::{ClientContext, Reflector};
 use super::evidence::{
     Before, Used, add_used, apart, datagram_endpoints, datagram_granted, stream_endpoints,
@@ -31,7 +33,7 @@ use v6gap_core::observation::{EndReport, Endpoints, Granted, Measured};
 use v6gap_core::session::validation::Validation;
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::End;
-use v6gap_core::workload::{Echo, Impossible, Marking, Transport, Wait};
+use v6gap_core::workload::{Echo, Impossible, Marking, Method, Transport, Wait};
 use v6gap_sys::clock;
 use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::{Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, SocketError, Stream};
@@ -75,6 +77,7 @@ pub(super) fn client(task: &Task, echo: &Echo, context: &ClientContext) -> Repor
     let tells = context.reflector.is_some();
     let mut tallies = PerArm::from_fn(|_| if tells { room().with_held() } else { room() });
     let proofs = match echo.transport {
+        _ if echo.method == Method::Stack => ask.in_one_thread(&mut tallies)?,
         Transport::Tcp => ask.over_streams(&mut tallies)?,
         Transport::Udp => match &context.reflector {
             Some(reflector) => ask.over_reflector(reflector, &mut tallies)?,
@@ -248,8 +251,8 @@ pub(super) fn server(
     let watch = flows.watch(task, echo.wait);
     let tag = task.token.tag();
     let nothing = PerArm::from_fn(|_| Measured::Nothing);
-    let (proofs, used) = match echo.transport {
-        Transport::Tcp => {
+    let (proofs, used) = match (echo.method, echo.transport) {
+        (Method::Ends, Transport::Tcp) => {
             let asked = echo.settings.buffer_bytes;
             // The window that is offered first is chosen before a connection can be accepted; where
             // it cannot be, the buffers are set as soon as it is.
@@ -280,11 +283,13 @@ pub(super) fn server(
             })?;
             (proofs, used)
         }
-        Transport::Udp => serve_datagrams(task, echo, flows, (&turns, memory), &watch, ready)?,
-        Transport::Icmp => {
+        (Method::Ends, Transport::Udp) => {
+            serve_datagrams(task, echo, flows, (&turns, memory), &watch, ready)?
+        }
+        (Method::Ends, Transport::Icmp) | (Method::Stack, _) => {
             ready();
             await_finish(task, &watch)?;
-            // The kernel answered: what it counted is all that there is to say.
+            // Nobody here answered: what the kernel counted is all that there is to say.
             let report = before.report();
             return Ok(Arm::BOTH.map(|arm| (arm, report.clone())).to_vec());
         }

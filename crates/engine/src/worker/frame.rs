@@ -80,9 +80,11 @@ fn send(
 /// Has a worker do the client's half.
 pub(super) fn measure(conduit: &Conduit, task: &Task, context: &ClientContext) -> io::Result<()> {
     // Reflectors are spoken to without workers.
-    let ClientContext { server, processors, timeout_ns, local, limits, reflector: _ } = context;
-    let body = to_vec(&(task, server, processors, timeout_ns, local, limits));
-    send(conduit, MEASURE, body, &[])
+    let ClientContext { server, processors, timeout_ns, local, limits, reflector: _, far } =
+        context;
+    let body = to_vec(&(task, server, processors, timeout_ns, local, limits, far.is_some()));
+    let along: Vec<Passed<'_>> = far.iter().map(Passed::Network).collect();
+    send(conduit, MEASURE, body, &along)
 }
 
 /// Has a worker do the server's half.
@@ -150,10 +152,12 @@ pub(super) fn told(frame: &[u8], sockets: Vec<Came>) -> Option<Told> {
     let mut sockets = sockets.into_iter();
     let told = match *kind {
         MEASURE => {
-            let (task, server, processors, timeout_ns, local, limits) = from_slice(body).ok()?;
+            let (task, server, processors, timeout_ns, local, limits, has_far) =
+                from_slice(body).ok()?;
+            let far = if has_far { Some(sockets.next()?.network()) } else { None };
             let reflector = None;
             let context =
-                ClientContext { server, processors, timeout_ns, local, limits, reflector };
+                ClientContext { server, processors, timeout_ns, local, limits, reflector, far };
             Told::Measure(Box::new((task, context)))
         }
         SERVE => {

@@ -10,6 +10,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::task::{Task, TaskArm, Token, native};
 use v6gap_core::workload::{Echo, Workload};
 use v6gap_sys::clock;
+use v6gap_sys::network::Network;
 use v6gap_sys::socket::Datagram;
 use v6gap_sys::worker::{Conduit, Passed};
 
@@ -67,6 +68,22 @@ fn a_worker_ends_with_its_parent() {
     frame::abort(&parent).unwrap();
     drop(parent);
     attending.join().unwrap().unwrap();
+}
+
+/// The far end's network goes along, where there is one.
+#[test]
+fn the_network_of_the_far_end_is_handed_over() {
+    let (parent, worker) = Conduit::pair().unwrap();
+    let mut context = ClientContext::new(PerFamily::default(), 1);
+    for has_one in [false, true] {
+        if has_one {
+            context.far = Some(Network::here().unwrap());
+        }
+        frame::measure(&parent, &task(), &context).unwrap();
+        let (frame, sockets) = worker.receive(never()).unwrap().unwrap();
+        let Some(frame::Told::Measure(half)) = frame::told(&frame, sockets) else { panic!() };
+        assert_eq!((half.0, half.1.far.is_some()), (task(), has_one));
+    }
 }
 
 /// What follows from an error, and its words, do not depend on who met it.

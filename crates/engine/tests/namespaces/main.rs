@@ -17,6 +17,7 @@ mod exchanges;
 mod links;
 mod probes;
 mod searches;
+mod stack;
 mod support;
 #[path = "../../../lab/tests/namespaces/tier.rs"]
 mod tier;
@@ -28,9 +29,10 @@ use tier::Tier::{Day, Night, Witness};
 use v6gap_sys::netns;
 
 /// Each says what was wrong.
-const CHECKS: [tier::Scenario<fn() -> Outcome>; 16] = [
+const CHECKS: [tier::Scenario<fn() -> Outcome>; 17] = [
     ("transfers_agree", transfers::agree, Day(5)),
     ("exchanges_agree", exchanges::counts_agree, Day(5)),
+    ("both_ends_in_one_thread", stack::both_ends_in_one_thread, Day(5)),
     (
         "lost_probes_are_those_that_the_link_lost",
         probes::lost_probes_are_those_that_the_link_lost,

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Endpoints, Measured};
 use v6gap_core::record::{GateFinding, TrialRecord};
-use v6gap_core::workload::{Cell, Transport};
+use v6gap_core::workload::{Cell, Method, Transport, Workload};
 
 pub(super) fn judge(cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
     for (who, end, family) in families(trial) {
@@ -21,8 +21,8 @@ pub(super) fn judge(cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFin
             }
             continue;
         }
-        // To an ICMP echo the far kernel answers without a socket: its counters must do.
-        if cell.workload.transport() == Transport::Icmp && end.endpoints.is_none() {
+        // Where no process of the far end has a socket its counters must do.
+        if is_unattended(&cell.workload) && end.endpoints.is_none() {
             if let Some(seen) = silent_counter(family, end) {
                 findings.push(fatal("family-proved", format!("{who}: {seen}")));
             }
@@ -32,6 +32,13 @@ pub(super) fn judge(cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFin
             findings.push(fatal("family-proved", format!("{who}: {seen}")));
         }
     }
+}
+
+/// Whether the far end's process has no part: its kernel answers ICMP echoes, and one thread has
+/// both ends.
+fn is_unattended(workload: &Workload) -> bool {
+    let one_thread = matches!(workload, Workload::Echo(echo) if echo.method == Method::Stack);
+    one_thread || workload.transport() == Transport::Icmp
 }
 
 /// What speaks against `end` having used `family`, if anything does.

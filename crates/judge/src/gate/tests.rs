@@ -19,7 +19,7 @@ use v6gap_core::observation::{
 };
 use v6gap_core::plan::{Plan, preset};
 use v6gap_core::record::{GateFinding, TrialRecord};
-use v6gap_core::workload::{Capacity, Cell, Frames, Marking, Search, Workload};
+use v6gap_core::workload::{Capacity, Cell, Echo, Frames, Marking, Method, Search, Workload};
 use v6gap_core::world::{LinkModel, Reordering, World};
 
 fn plan() -> Plan {
@@ -148,6 +148,24 @@ fn the_family_must_be_proved_at_both_ends() {
     let silent = |t: &mut TrialRecord| count(&mut t.ends.client, "Ip.InReceives", 9);
     assert_eq!(closed(cell, Family::V6, silent), ["family-proved"]);
     assert!(closed(cell, Family::V4, silent).is_empty());
+}
+
+/// There is no socket at the far end, whose counters speak for it.
+#[test]
+fn one_thread_with_both_ends_proves_the_family_at_its_own() {
+    let plan = plan();
+    let (_, cell) = plan.cell("rtt-tcp-64").unwrap();
+    let Workload::Echo(echo) = cell.workload.clone() else { panic!("{cell:?}") };
+    let method = Method::Stack;
+    let cell = Cell { workload: Workload::Echo(Echo { method, ..echo }), ..cell.clone() };
+    let mut trial = trial(&plan, "rtt-tcp-64", Family::V6);
+    trial.ends.server.seen_mut().unwrap().endpoints = None;
+    assert_eq!(judge(&plan, &cell, &trial), []);
+    let mut silent = trial.clone();
+    count(silent.ends.server.seen_mut().unwrap(), "Ip.InReceives", 9);
+    assert_eq!(judge(&plan, &cell, &silent)[0].gate, "family-proved");
+    trial.ends.client.endpoints = end(Family::V4).endpoints;
+    assert_eq!(judge(&plan, &cell, &trial)[0].gate, "family-proved");
 }
 
 #[test]

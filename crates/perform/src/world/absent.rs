@@ -9,6 +9,7 @@ use v6gap_core::family::PerFamily;
 use v6gap_core::observation::Lateness;
 use v6gap_core::world::World;
 use v6gap_engine::device::Credentials;
+use v6gap_sys::network::Network;
 
 pub(super) const BECAUSE: &str = "network namespaces exist on Linux only";
 
@@ -86,6 +87,11 @@ impl RealWorld {
 
     /// Not reached.
     pub fn way_to(&self, _: &str) -> Result<Way, String> {
+        match *self {}
+    }
+
+    /// Not reached.
+    pub fn network(&self, _: &str) -> Result<Network, String> {
         match *self {}
     }
 

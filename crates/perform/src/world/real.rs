@@ -10,6 +10,7 @@ use v6gap_core::observation::Lateness;
 use v6gap_core::world::{LinkModel, World};
 use v6gap_engine::device::{Credentials, Secret};
 use v6gap_lab::{Agent, AgentOptions, AgentUser, Lab, LabError, LabOptions};
+use v6gap_sys::network::Network;
 use v6gap_sys::{cpu, netns};
 
 /// Why no lab can be built here; found out by trying in a child process.
@@ -148,6 +149,11 @@ impl RealWorld {
         let namespace = namespace.map_err(|e| e.to_string())?;
         let namespace = namespace.try_clone_to_owned().map_err(|e| e.to_string())?;
         Ok(Way { namespace, link: self.lab.wire_cpu() })
+    }
+
+    /// The network of a node, for sockets there of a process that is elsewhere.
+    pub fn network(&self, node: &str) -> Result<Network, String> {
+        self.way_to(node).map(|way| Network::of(way.namespace))
     }
 
     /// The addresses of a node.

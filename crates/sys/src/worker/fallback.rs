@@ -2,6 +2,7 @@
 
 use super::Passed;
 use crate::Unavailable;
+use crate::network::Network;
 use crate::socket::{Datagram, Listener, Stream};
 use std::convert::Infallible;
 use std::ffi::{CStr, OsStr, OsString};
@@ -66,6 +67,11 @@ impl Came {
 
     /// Cannot be called.
     pub fn listener(self) -> Listener {
+        match self.0 {}
+    }
+
+    /// Cannot be called.
+    pub fn network(self) -> Network {
         match self.0 {}
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{FRAME_BYTES_MAX, Passed, SOCKETS_MAX};
 use crate::child::bound;
+use crate::network::Network;
 use crate::socket::{Datagram, Listener, Stream};
 use crate::{Unavailable, clock};
 use rustix::cmsg_space;
@@ -188,6 +189,11 @@ impl Came {
     pub fn listener(self) -> Listener {
         Listener::of(self.0.into())
     }
+
+    /// The network of another host.
+    pub fn network(self) -> Network {
+        Network::of(self.0)
+    }
 }
 
 impl Conduit {
@@ -328,9 +334,10 @@ impl Conduit {
 }
 
 fn descriptor<'a>(socket: &Passed<'a>) -> BorrowedFd<'a> {
-    match socket {
+    match *socket {
         Passed::Stream(stream) => stream.inner.as_fd(),
         Passed::Datagram(datagram) => datagram.inner.as_fd(),
         Passed::Listener(listener) => listener.inner.as_fd(),
+        Passed::Network(network) => network.as_fd(),
     }
 }

@@ -36,7 +36,14 @@ pub fn draft(args: &DesignArgs, world: Option<World>) -> Result<Draft, Failure> 
         marks: knobs.marks().map(|_| marks(knobs)),
     };
     if args.tails {
-        ask_for_tails(args, &mut draft)?;
+        ask_of_round_trips(args, "--tails", &mut draft, |table| {
+            table.also.push("tails".to_owned());
+        })?;
+    }
+    if let Some(method) = &args.method {
+        ask_of_round_trips(args, "--method", &mut draft, |table| {
+            table.method = Some(method.clone());
+        })?;
     }
     if let Some(parity) = &args.parity {
         ask_for_parity(args, parity, &mut draft)?;
@@ -56,17 +63,20 @@ pub fn draft(args: &DesignArgs, world: Option<World>) -> Result<Draft, Failure> 
     Ok(draft)
 }
 
-/// The percentiles too, of every round trip that is measured.
-fn ask_for_tails(args: &DesignArgs, draft: &mut Draft) -> Result<(), Failure> {
+/// What an option asks of every round trip that is measured.
+fn ask_of_round_trips(
+    args: &DesignArgs,
+    option: &str,
+    draft: &mut Draft,
+    ask: impl Fn(&mut Measure),
+) -> Result<(), Failure> {
     let mut named = args.measure.iter().filter_map(metric).peekable();
     if named.peek().is_some() && !named.any(|metric| metric == Metric::Rtt) {
-        let what = "--tails is about round trips, which --measure leaves out";
+        let what = format!("{option} is about round trips, which --measure leaves out");
         return Err(Failure::usage(what));
     }
     let tables = draft.measure.iter_mut().chain(&mut draft.overall.spare);
-    for table in tables.filter(|table| table.metric == Metric::Rtt.name()) {
-        table.also.push("tails".to_owned());
-    }
+    tables.filter(|table| table.metric == Metric::Rtt.name()).for_each(ask);
     Ok(())
 }
 

@@ -25,8 +25,8 @@ const fn own(workload: &Workload) -> &'static str {
              least step warmup also parity"
         }
         Workload::Echo(_) => {
-            "message response outstanding timing bytes window also connections turn turns wait \
-             parity"
+            "message response outstanding method timing bytes window also connections turn turns \
+             wait parity"
         }
         Workload::Connect(_) => "count concurrent hold",
         Workload::Probe(_) => {

@@ -25,6 +25,8 @@ const TRIAL_NS_MAX: u64 = 3_600_000_000_000;
 pub(super) struct Place {
     /// In a lab.
     pub lab: bool,
+    /// Whether one thread can hold both ends: hosts of this system, joined by virtual cables alone.
+    pub bare: bool,
     /// Largest UDP or ICMP payload that both arms can carry, in bytes.
     pub payload_max: u32,
     /// Path MTU in bytes, where the plan makes the path.

@@ -121,6 +121,39 @@ fn what_cannot_be_had_together_is_a_problem() {
     assert_eq!(rtt("tcp", |r| r.wait = Some("spin".to_string())), ["measure[0].wait"]);
 }
 
+#[test]
+fn one_thread_has_both_ends_in_a_lab_of_cables() {
+    let plan = |model: Option<&str>, change: fn(&mut Measure)| {
+        let mut rtt = Measure { method: Some("stack".to_string()), ..measure("rtt") };
+        rtt.message = Some(Levels::One("64 B".to_string()));
+        change(&mut rtt);
+        let model = model.map(|model| Lab { model: Some(model.to_string()), ..Lab::default() });
+        Draft { lab: model, ..draft(alloc::vec![rtt]) }
+    };
+    let bare = check(&plan(Some("bare"), |_| ()), 1).unwrap();
+    assert_eq!(bare.cells[0].id, "rtt-tcp-64-stack");
+    let Workload::Echo(echo) = &bare.cells[0].workload else { panic!("{bare:?}") };
+    // Enough for 0.05 s of exchanges of some µs, whatever the path is taken for.
+    assert_eq!((echo.turns * echo.turn_exchanges, echo.connections), (20_000, 8));
+    for model in [None, Some("wire"), Some("shaped")] {
+        assert_eq!(keys(&plan(model, |_| ())), ["measure[0].method"], "{model:?}");
+    }
+    // The path of the lab is none of theirs.
+    let path = crate::plan::fit::path_in(bare.world.as_ref().unwrap());
+    assert_eq!(bare.clone().fitted(path), bare);
+    // Cables have no rate, and none that is asked for.
+    assert_eq!(bare.world.as_ref().unwrap().links[0].conditions.v6.rate_bps, None);
+    let mut rated = plan(Some("bare"), |_| ());
+    rated.lab.as_mut().unwrap().rate = Some("1 Gbit/s".to_string());
+    assert_eq!(keys(&rated), ["lab"; 2]);
+    let refused = |change| keys(&plan(Some("bare"), change));
+    assert_eq!(refused(|r| r.method = Some("one".to_string())), ["measure[0].method"]);
+    assert_eq!(refused(|r| r.wait = Some("block".to_string())), ["measure[0].method"]);
+    assert_eq!(refused(|r| r.outstanding = Some(2)), ["measure[0].outstanding"]);
+    let icmp = |r: &mut Measure| r.protocol = Some(Levels::One("icmp".to_string()));
+    assert_eq!(refused(icmp), ["measure[0].method"]);
+}
+
 /// Only a plan of IPv6 alone may use what only IPv6 can carry.
 #[test]
 fn the_largest_datagram_is_that_of_the_arms() {

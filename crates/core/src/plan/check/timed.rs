@@ -7,7 +7,7 @@ use crate::plan::defaults;
 use crate::plan::draft::{Levels, Measure};
 use crate::unit;
 use crate::workload::{
-    Connect, Echo, Kind, Purpose, StreamSettings, Timing, Transport, Wait, Workload,
+    Connect, Echo, Kind, Method, Purpose, StreamSettings, Timing, Transport, Wait, Workload,
 };
 use alloc::format;
 use alloc::vec::Vec;
@@ -41,9 +41,14 @@ pub(super) fn echoes(
     let outstanding =
         limited(key, "outstanding", measure.outstanding, Echo::OUTSTANDING_MAX, problems);
     let timing = timing(key, measure, problems);
+    let method = method(key, measure, place, problems);
     let tails = tails(key, measure, problems);
     let make = |bytes: u32| {
-        let default = defaults::echo(transport, bytes, wait.unwrap_or(defaults::wait(place.lab)));
+        let wait = wait.unwrap_or(defaults::wait(place.lab));
+        let default = match method {
+            Method::Ends => defaults::echo(transport, bytes, wait),
+            Method::Stack => defaults::stack(transport, bytes),
+        };
         Echo {
             connections: connections.unwrap_or(default.connections),
             turn_exchanges: turn.unwrap_or(default.turn_exchanges),
@@ -165,10 +170,16 @@ fn check(key: &str, echo: &Echo, problems: &mut Problems) {
         let what = format!("percentiles need {least} exchanges in a trial, not {exchanges}");
         problems.add(format!("{key}.also"), what);
     }
+    if echo.method == Method::Stack && transport == Transport::Icmp {
+        let what = "ICMP echoes are answered by the kernel, not by an end in one thread";
+        problems.add(format!("{key}.method"), what);
+    }
     if echo.outstanding > 1 {
         let outstanding_key = format!("{key}.outstanding");
         if transport == Transport::Icmp {
             problems.add(outstanding_key, "ICMP echoes are sent one after the other");
+        } else if echo.method == Method::Stack {
+            problems.add(outstanding_key, "one thread with both ends has one request on the way");
         } else if echo.timing == Timing::Batch {
             let what = "the time of a batch is no round trip if several requests are on the way";
             problems.add(outstanding_key, what);
@@ -199,6 +210,24 @@ pub(super) fn wait(
             None
         }
     }
+}
+
+fn method(key: &str, measure: &Measure, place: Place, problems: &mut Problems) -> Method {
+    let key = format!("{key}.method");
+    match measure.method.as_deref() {
+        None | Some("ends") => return Method::Ends,
+        Some("stack") if !place.bare => {
+            let what = "one thread has both ends only in a lab of bare cables, without tunnels or \
+                        translators: [lab] model = \"bare\", or demo --model bare";
+            problems.add(key, what);
+        }
+        Some("stack") if measure.wait.is_some() => {
+            problems.add(key, "one thread with both ends waits for nobody: leave out wait");
+        }
+        Some("stack") => {}
+        Some(other) => problems.one_of(key, other, &["ends", "stack"]),
+    }
+    Method::Stack
 }
 
 fn timing(key: &str, measure: &Measure, problems: &mut Problems) -> Timing {

@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use v6gap_core::arm::{BlockKind, PerArm};
 use v6gap_core::metric::Metric;
-use v6gap_core::workload::{Cell, Echo, Parity, Workload};
+use v6gap_core::workload::{Cell, Echo, Workload};
 use v6gap_stats::outliers::MAD_TO_SD;
 use v6gap_stats::summary;
 
@@ -47,13 +47,13 @@ pub(super) struct Sweep {
     pub packets: PerArm<Packets>,
 }
 
-/// The sweeps of a run, in the order of the plan: groups of exchanges that differ in size alone,
-/// which is that of both families, with one request on the way at a time.
+/// The sweeps of a run, in the order of the plan: groups of exchanges of two processes that differ
+/// in size alone, which is that of both families, with one request on the way at a time.
 pub(super) fn sweeps(found: &Collected<'_>) -> Vec<Sweep> {
     let mut groups: Vec<(Echo, Vec<(&Cell, &Echo)>)> = Vec::new();
     for cell in &found.run.plan.cells {
         let Workload::Echo(echo) = &cell.workload else { continue };
-        let is_usual = echo.outstanding == 1 && echo.parity == Parity::Payload;
+        let is_usual = echo.outstanding == 1 && echo.parity.is_usual() && echo.method.is_usual();
         if !is_usual || found.unmeasured.contains_key(cell.id.as_str()) {
             continue;
         }

@@ -1,7 +1,8 @@
 //! The measuring loops allocate nothing: counted on each loop's own thread while it runs.
 
-#[path = "common/proving.rs"]
+#[path = "../common/proving.rs"]
 mod proving;
+mod stack;
 
 use allocation_counter::measure;
 use proving::{NOWHERE, message, prove};
