@@ -53,12 +53,14 @@ fn too_long(bytes: usize) -> FrameError {
 #[derive(Debug)]
 pub struct FrameReader {
     buffer: Vec<u8>,
+    /// Bytes of it that were read, which go with the next push: not with each of many messages.
+    read: usize,
     body_bytes_max: usize,
 }
 
 impl Default for FrameReader {
     fn default() -> Self {
-        FrameReader { buffer: Vec::new(), body_bytes_max: BODY_BYTES_MAX }
+        FrameReader { buffer: Vec::new(), read: 0, body_bytes_max: BODY_BYTES_MAX }
     }
 }
 
@@ -76,13 +78,16 @@ impl FrameReader {
 
     /// Takes bytes that came. Call [`FrameReader::next`] until it has nothing before pushing more.
     pub fn push(&mut self, bytes: &[u8]) {
+        self.buffer.drain(..self.read);
+        self.read = 0;
         self.buffer.extend_from_slice(bytes);
     }
 
     /// The next complete message, if there is one. After an error the stream cannot be read on.
     #[expect(clippy::should_implement_trait, reason = "not an iterator: more may come after None")]
     pub fn next(&mut self) -> Result<Option<Message>, FrameError> {
-        let Some((length, rest)) = self.buffer.split_first_chunk::<LENGTH_BYTES>() else {
+        let unread = &self.buffer[self.read..];
+        let Some((length, rest)) = unread.split_first_chunk::<LENGTH_BYTES>() else {
             return Ok(None);
         };
         let bytes = u32::from_be_bytes(*length) as usize;
@@ -94,7 +99,7 @@ impl FrameReader {
         };
         let message =
             serde_json::from_slice(body).map_err(|e| FrameError::Malformed(e.to_string()))?;
-        self.buffer.drain(..LENGTH_BYTES + bytes);
+        self.read += LENGTH_BYTES + bytes;
         Ok(Some(message))
     }
 }

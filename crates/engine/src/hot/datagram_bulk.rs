@@ -419,6 +419,19 @@ pub struct Replies<'a> {
     pub answer: &'a mut [u8],
     /// Asks for data; repeated until some come.
     pub knock: Option<&'a [u8]>,
+    /// How many more it answers.
+    left: u32,
+}
+
+impl<'a> Replies<'a> {
+    /// Knocks and ends that are answered in a task, of which a sender needs one each that is not
+    /// lost.
+    const MAX: u32 = 1024;
+
+    /// What is said by whom.
+    pub fn new(answer: &'a mut [u8], knock: Option<&'a [u8]>) -> Self {
+        Replies { answer, knock, left: Self::MAX }
+    }
 }
 
 /// Receives until the end message came and nothing late follows it, or until told that nothing more
@@ -528,18 +541,21 @@ fn look(
                 continue;
             }
             let end = header.flags.contains(Flags::END);
-            if end {
-                (look.ended, counted.began) = (true, true);
-                counted.announced.get_or_insert(header.sequence);
-            }
             let knock = header.flags.contains(Flags::WARMUP) && line.end == End::Server;
-            if end || knock {
+            // Who has data, or goes on to knock or to end, has been answered.
+            let is_owed = (end || knock && !counted.began) && replies.left > 0;
+            if is_owed {
+                replies.left -= 1;
                 let bytes = datagram.len().min(replies.answer.len());
                 let answer = &mut replies.answer[..bytes];
                 line.said(header).encode(answer);
                 // What cannot be sent is as good as lost on the way, and the other end asks again.
                 let _ = line.send(answer);
-            } else if header.flags == PROOF && line.end == End::Server {
+            }
+            if end {
+                (look.ended, counted.began) = (true, true);
+                counted.announced.get_or_insert(header.sequence);
+            } else if !knock && header.flags == PROOF && line.end == End::Server {
                 line.accept(header);
             }
         }

@@ -26,6 +26,10 @@ pub(super) const PATIENCE_NS_MAX: u64 = 2_000_000_000;
 /// How often a datagram is sent at most.
 const TRIES_MAX: u32 = 8;
 
+/// Requests over UDP that are answered, as often as there are exchanges: of a path that loses so
+/// much that more are sent again nothing is to be learnt, and a client gets no more than its task.
+const ANSWERED_MAX: u64 = 4;
+
 /// Copies of the message that ends the block; over UDP one may be lost.
 const END_COPIES: u32 = 3;
 
@@ -431,8 +435,9 @@ fn send<S: Lossy>(
     }
 }
 
-/// Answers over TCP until the last message of the last turn. `request` is as long as the longest
-/// request and `answer` as the longest answer, whose payload it holds.
+/// Answers over TCP until the last message of the last turn, of each turn as many as it has.
+/// `request` is as long as the longest request and `answer` as the longest answer, whose payload it
+/// holds.
 pub fn stream_server(
     turns: &Turns,
     tag: [u8; 8],
@@ -441,6 +446,7 @@ pub fn stream_server(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let Some(mut turn) = turns.at(0) else { return Ok(()) };
+    let (mut number, mut answered) = (0, 0);
     loop {
         let broken = Broken::at(turn.arm, EXCHANGE);
         let stream = &streams.get(turn.arm)[usize::from(turn.connection)];
@@ -448,14 +454,17 @@ pub fn stream_server(
         let [asked, told] = [request.len(), answer.len()].map(|len| len - shorter);
         let (request, answer) = (&mut request[..asked], &mut answer[..told]);
         fill(stream, request, watch).map_err(&broken)?;
-        let Some(header) = End::Server.heard(request, tag) else {
+        // One beyond those that are counted, see [`Turns::exchanges`].
+        let is_due = |header: &Header| header.turn == number && answered <= turn.exchanges;
+        let Some(header) = End::Server.heard(request, tag).filter(is_due) else {
             return Err(broken(Cause::Foreign));
         };
+        answered += 1;
         Header { flags: End::Server.says(header.flags), ..header }.encode(answer);
         put(stream, answer, watch).map_err(&broken)?;
         watch.busy(clock::now_ns()).map_err(&broken)?;
         match following(turns, &header) {
-            Some(next) => turn = next,
+            Some(next) => (turn, number, answered) = (next, number + 1, 0),
             None if header.flags.contains(Flags::LAST_OF_TURN) => return Ok(()),
             None => {}
         }
@@ -475,28 +484,15 @@ pub fn datagram_server(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let mut arm = turns.at(0).map_or(Arm::A, |turn| turn.arm);
-    let mut newest = 0;
+    let (mut newest, mut left) = (0, ANSWERED_MAX * turns.exchanges());
     let mut last_ns = clock::now_ns();
     let mut quiet = None;
     loop {
         let socket = *sockets.get(arm);
         let broken = Broken::at(arm, EXCHANGE);
-        let ours = match spinning(watch, || socket.recv_from(request)) {
-            Ok((count, source)) => match validation.judge(source, &request[..count]) {
-                Handling::Valid { header, .. } => Some((header, count, source)),
-                Handling::Answer(told) | Handling::Proved { answer: told, .. } => {
-                    // As good as lost on the way if it cannot be sent.
-                    let _ = socket.send_to(&told, source);
-                    None
-                }
-                Handling::Ignore => None,
-            },
-            // A socket with a peer hears that the client has closed its own, before the message
-            // that ends the block where that one is late.
-            Err(error) if ErrorClass::of(&error) == ErrorClass::Refused => None,
-            Err(error) if ErrorClass::of(&error).is_timeout() => None,
-            Err(error) => return Err(broken(error.into())),
-        };
+        let ours = heard(socket, request, validation, watch)
+            .map_err(|error| broken(error.into()))?
+            .filter(|(header, ..)| left > 0 || header.flags.contains(Flags::END));
         // Datagrams of others are as good as none: they must not keep the task going.
         let Some((header, count, source)) = ours else {
             match watch.idle(&mut quiet) {
@@ -513,6 +509,7 @@ pub fn datagram_server(
         if header.flags.contains(Flags::END) {
             return Ok(());
         }
+        left = left.saturating_sub(1);
         let bytes = count.min(answer.len() - turns.shorter(header.arm));
         let answer = &mut answer[..bytes];
         Header { flags: End::Server.says(header.flags), ..header }.encode(answer);
@@ -534,6 +531,37 @@ pub fn datagram_server(
             arm = following(turns, &header).map_or(arm, |turn| turn.arm);
         }
     }
+}
+
+/// What a source that has proved itself sent, with its length and the source; others are answered
+/// at once, or passed over.
+#[inline]
+fn heard(
+    socket: &Datagram,
+    request: &mut [u8],
+    validation: &mut Validation<'_>,
+    watch: &Watch<'_>,
+) -> io::Result<Option<(Header, usize, SocketAddr)>> {
+    let (count, source) = match spinning(watch, || socket.recv_from(request)) {
+        Ok(came) => came,
+        // Nothing; or what a socket with a peer hears when the client has closed its own, before
+        // the message that ends the block where that one is late; or, on Windows, a datagram longer
+        // than the buffer, which is a stranger's.
+        Err(error) => {
+            let class = ErrorClass::of(&error);
+            let passes = matches!(class, ErrorClass::Refused | ErrorClass::TooBig);
+            return if passes || class.is_timeout() { Ok(None) } else { Err(error) };
+        }
+    };
+    Ok(match validation.judge(source, &request[..count]) {
+        Handling::Valid { header, .. } => Some((header, count, source)),
+        Handling::Answer(told) | Handling::Proved { answer: told, .. } => {
+            // As good as lost on the way if it cannot be sent.
+            let _ = socket.send_to(&told, source);
+            None
+        }
+        Handling::Ignore => None,
+    })
 }
 
 /// The turn after that of `header`, if it ends its turn and is not the last.

@@ -318,9 +318,9 @@ pub fn server(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let broken = |place| Broken::at([Arm::A, Arm::B][place], PROBING);
-    let (heard, quiet) = (Arm::A, None);
+    let (heard, quiet, knocks) = (Arm::A, None, KNOCKS_MAX);
     let mut returning =
-        Returning { manner, validation, buffer, answer, notes, watch, heard, quiet };
+        Returning { manner, validation, buffer, answer, notes, watch, heard, quiet, knocks };
     let mut departing = [[(Arm::A, 0); DEPARTING]; 2];
     let mut sends = [0; 2];
     let sleep_ns = match watch.wait {
@@ -370,6 +370,10 @@ enum Taken {
     End,
 }
 
+/// Packets of the warm-up that a server sends back in a task, of which a client needs one for each
+/// arm that is not lost.
+const KNOCKS_MAX: u32 = 256;
+
 struct Returning<'a, 'v> {
     manner: &'a Manner,
     validation: &'a mut Validation<'v>,
@@ -380,6 +384,8 @@ struct Returning<'a, 'v> {
     /// Of which arm the last packet was: silence is that one's.
     heard: Arm,
     quiet: Option<u64>,
+    /// Packets of the warm-up that are still sent back.
+    knocks: u32,
 }
 
 impl Returning<'_, '_> {
@@ -390,6 +396,8 @@ impl Returning<'_, '_> {
             let arrived = match way.socket.receive(self.buffer) {
                 Ok(arrived) => arrived,
                 Err(error) if ErrorClass::of(&error).is_timeout() => break,
+                // Windows reports a datagram longer than the buffer as an error: a stranger's.
+                Err(error) if ErrorClass::of(&error) == ErrorClass::TooBig => continue,
                 Err(error) => return Err(error.into()),
             };
             let came_ns = clock::now_ns();
@@ -433,12 +441,16 @@ impl Returning<'_, '_> {
         let wall_ns = arrived.wall_ns.map_or(0, |_| clock::wall_ns());
         let Some(times) = Times::decode(&self.buffer[..arrived.bytes]) else { return };
         let notes = self.notes.get_mut(header.arm);
-        let counted = header.flags == Flags::NONE;
-        let new = match counted.then(|| notes.seen.add(header.sequence)) {
-            None => true,
-            Some(Some(new)) => new,
-            Some(None) => return,
+        let counted = !header.flags.contains(Flags::WARMUP);
+        let new = if counted {
+            notes.seen.add(header.sequence)
+        } else {
+            self.knocks.checked_sub(1).map(|left| {
+                self.knocks = left;
+                true
+            })
         };
+        let Some(new) = new else { return };
         notes.peer.get_or_insert(arrived.source);
         if new {
             let queued_ns = arrived.wall_ns.and_then(|kernel| wall_ns.checked_sub(kernel));

@@ -68,6 +68,14 @@ impl Turns {
         self.turn_exchanges.max(self.warmup_exchanges)
     }
 
+    /// Exchanges of both arms, with one more of each turn: where several requests are on the way at
+    /// a time, it ends with one that is not counted.
+    pub fn exchanges(&self) -> u64 {
+        let of = |turns: u16, exchanges: u32| u64::from(turns) * (u64::from(exchanges) + 1);
+        let counted = self.count - self.warmup_turns;
+        of(self.warmup_turns, self.warmup_exchanges) + of(counted, self.turn_exchanges)
+    }
+
     /// Turn `number`, counted from 0; `None` after the last one. Both turns of a pair use
     /// connections of the same index.
     #[inline]

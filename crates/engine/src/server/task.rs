@@ -149,7 +149,8 @@ impl Workshop {
             let outcome =
                 outcome.map(|reports| with_idle(reports, idle)).map_err(|error| error.told());
             let until_ns = begun_ns.saturating_add(agree::rest_ns(&task.workload, &limits));
-            rest_until_ns.store(until_ns, Ordering::Release);
+            // A task that was given up while it waited leaves what it waited for.
+            rest_until_ns.fetch_max(until_ns, Ordering::AcqRel);
             tell(Happened::Ended(outcome));
         };
         let thread = thread::Builder::new().name("trial".to_string()).spawn(body)?;

@@ -241,7 +241,7 @@ impl Half<'_> {
             // As good as lost if it cannot be sent; the loop repeats it.
             let _ = socket.send(knock);
         }
-        let mut replies = Replies { answer: &mut answer, knock };
+        let mut replies = Replies::new(&mut answer, knock);
         let of = (self.arm, self.task.token.tag());
         hot::receive(of, self.line, &mut batch, &mut counted, &mut replies, &self.watch)
             .map_err(broken)?;

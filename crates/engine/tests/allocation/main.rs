@@ -384,7 +384,7 @@ fn udp_bulk_paced_and_at_full_speed() {
             },
             || {
                 let line = Line { socket: &far, end: End::Server };
-                let mut replies = Replies { answer: &mut answer, knock: None };
+                let mut replies = Replies::new(&mut answer, None);
                 let (of, counted) = ((Arm::A, TAG), &mut counted);
                 datagram_bulk::receive(of, line, &mut back, counted, &mut replies, &watch).unwrap();
             },
@@ -416,7 +416,7 @@ fn udp_bulk_from_the_server() {
         assert_free(
             || {
                 let line = Line { socket: &near, end: End::Client };
-                let mut replies = Replies { answer: &mut answer, knock: Some(&knock) };
+                let mut replies = Replies::new(&mut answer, Some(&knock));
                 let (of, counted) = ((Arm::A, TAG), &mut counted);
                 datagram_bulk::receive(of, line, &mut back, counted, &mut replies, &watch).unwrap();
             },
@@ -473,7 +473,7 @@ fn searching_for_capacity() {
             },
             || {
                 let line = Line { socket: &far, end: End::Server };
-                let mut replies = Replies { answer: &mut answer, knock: None };
+                let mut replies = Replies::new(&mut answer, None);
                 let (of, counted) = ((Arm::A, TAG), &mut counted);
                 datagram_bulk::receive(of, line, &mut back, counted, &mut replies, &watch).unwrap();
             },

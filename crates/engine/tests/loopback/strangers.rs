@@ -79,7 +79,7 @@ fn receive(
 ) -> (Result<(), Broken>, Counted) {
     let (mut batch, mut answer) = (ReceiveBatch::new(16, 65), [0xf1; 64]);
     let line = Line { socket, end: End::Server };
-    let mut replies = Replies { answer: &mut answer, knock: None };
+    let mut replies = Replies::new(&mut answer, None);
     let of = (Arm::A, TAG);
     let outcome = datagram_bulk::receive(of, line, &mut batch, &mut counted, &mut replies, watch);
     (outcome, counted)
@@ -243,6 +243,62 @@ fn a_server_does_not_talk_to_itself() {
         assert!(server.recv_from(&mut [0; 100]).is_err(), "it answered itself");
         other.set_nonblocking(true).unwrap();
         assert!(other.recv(&mut [0; 100]).is_err(), "it answered an answer");
+    }
+}
+
+/// Who has proved itself and goes on is answered as often as its task allows, with what is lost
+/// sent again.
+#[test]
+fn datagrams_beyond_the_task_are_not_answered() {
+    let (server, client) = datagrams(Family::V6);
+    let sockets = PerArm { a: &server, b: &server };
+    let room = PerArm { a: 1, b: 1 };
+    let mut valid = Validation::new(TAG, &[3; 16], &Access::Near, NOWHERE, room);
+    prove(&mut valid, TAG, client.local().unwrap(), Arm::A);
+    let most = 4 * turns().exchanges();
+    let (asked, mut peers) = (3 * most, PerArm { a: None, b: None });
+    for _ in 0..asked {
+        client.send(&message(TAG, Flags::NONE, Arm::A, 0)).unwrap();
+    }
+    client.send(&message(TAG, Flags::END, Arm::A, 0)).unwrap();
+    let memory = (&mut [0; 20][..], &mut [0; 20][..]);
+    let watch = Watch::silence(Wait::Block, SILENCE_NS);
+    echo::datagram_server(&turns(), &mut valid, &sockets, memory, &mut peers, &watch).unwrap();
+    client.set_nonblocking(true).unwrap();
+    let answered = std::iter::from_fn(|| client.recv(&mut [0; 100]).ok()).count() as u64;
+    assert!((1..=most).contains(&answered), "{answered} of {asked}");
+}
+
+/// The same over a connection, whose requests are never lost: one too many ends the task.
+#[test]
+fn requests_beyond_a_turn_end_the_task() {
+    let request = |turn| {
+        let flags = Flags::NONE;
+        let mut bytes = [0; HEADER_BYTES];
+        let header = Header { tag: TAG, sequence: 0, turn, next: 0, arm: Arm::A, flags };
+        header.encode(&mut bytes);
+        bytes
+    };
+    for (turn, answered) in [(0, 2), (1, 0)] {
+        let (server, client) = streams();
+        for _ in 0..4 {
+            client.write(&request(turn)).unwrap();
+        }
+        let servers = PerArm { a: vec![server], b: Vec::new() };
+        let (mut asked, mut answer) = ([0; HEADER_BYTES], [0; 1000]);
+        let memory = (&mut asked[..], &mut answer[..]);
+        let watch = Watch::silence(Wait::Block, SILENCE_NS);
+        let broken = echo::stream_server(&turns(), TAG, &servers, memory, &watch).unwrap_err();
+        assert!(matches!(broken.cause, Cause::Foreign), "{broken:?}");
+        drop(servers);
+        let (mut came, mut buffer) = (0, [0; 5000]);
+        while let Ok(count) = client.read(&mut buffer) {
+            came += count;
+            if count == 0 {
+                break;
+            }
+        }
+        assert_eq!(came, answered * 1000, "turn {turn}");
     }
 }
 

@@ -283,7 +283,7 @@ impl Datagrams {
         }
         let dropped_before = socket.drops();
         let mut answer = self.payload.clone();
-        let mut replies = Replies { answer: &mut answer, knock: None };
+        let mut replies = Replies::new(&mut answer, None);
         let (of, line) = ((self.header.arm, self.header.tag), Line { socket, end: self.end });
         let outcome =
             datagram_waits(socket, Wait::Block).map_err(|_| Cause::Silent).and_then(|()| {
