@@ -210,7 +210,7 @@ fn a_window_that_is_not_granted_is_noted_as_in_the_terminal() {
     };
     let told = notes(&result);
     let text = told[0]["text"].as_str().unwrap();
-    assert!(text.starts_with("asked for a window of 1 GiB, the kernel here granted "), "{text}");
+    assert!(text.starts_with("asked for a window of 1 GiB, the kernel there granted "), "{text}");
     assert!(text.ends_with("[N402]"), "{text}");
     let mut form = here(port);
     form["toml"] = plan.into();

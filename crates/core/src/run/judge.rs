@@ -60,6 +60,6 @@ pub struct SoFar {
     pub blocks: usize,
     /// Estimate in words, as in "1.4 % slower"; empty before there is a range.
     pub text: String,
-    /// Estimate and 95 % range as relative differences.
+    /// Estimate and 95 % range as relative differences, of shares as differences.
     pub range: Option<(f64, f64, f64)>,
 }

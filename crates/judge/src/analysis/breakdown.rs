@@ -118,13 +118,18 @@ fn any(values: &PerFamily<Option<Typical>>) -> bool {
     values.v4.is_some() || values.v6.is_some()
 }
 
-/// Windows of every TCP transfer, in the order of the plan.
+/// Windows of every TCP transfer one way, in the order of the plan: of both at once each end has
+/// its own.
 pub(super) fn windows(found: &Collected<'_>) -> Vec<Window> {
     let hosts = &found.run.hosts;
     let cells = found.run.plan.cells.iter().enumerate();
     let window = |(place, cell): (usize, &Cell)| {
         let Workload::TcpBulk(bulk) = &cell.workload else { return None };
-        let sends = bulk.direction != Direction::Receive;
+        let sends = match bulk.direction {
+            Direction::Send => true,
+            Direction::Receive => false,
+            Direction::Both => return None,
+        };
         let receiver = |trial: &TrialRecord| {
             let (end, host) = match sends {
                 true => (trial.ends.server.seen()?, &hosts.server),

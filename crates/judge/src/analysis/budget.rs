@@ -7,6 +7,7 @@ use super::words;
 use super::{Analysis, NullResult, Question, alike};
 use alloc::vec::Vec;
 use serde::Serialize;
+use v6gap_core::metric::Scale;
 
 /// Coverage factor of the expanded uncertainty.
 pub const COVERAGE: f64 = 2.0;
@@ -98,8 +99,12 @@ pub fn of(analysis: &Analysis, q: &Question) -> Option<Budget> {
         }
         Source::Clock => clock(q),
         Source::Rounding => {
-            // Half of the last digit either way, anywhere within.
-            Some(words::last_digit(&range)? / libm::sqrt(12.0))
+            // Half of the last digit either way, anywhere within; of a ratio less 1.
+            let one = match q.metric.scale() {
+                Scale::Ratio => 1.0 + q.effect.as_ref()?.estimate,
+                Scale::Difference => 1.0,
+            };
+            Some(words::last_digit(&range)? / one / libm::sqrt(12.0))
         }
     };
     let part = |source| {

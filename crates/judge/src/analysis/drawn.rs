@@ -2,6 +2,7 @@
 //! ranges of a run hold the spread over the former alone.
 
 use super::collect::{Block, Collected};
+use super::routes;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use serde::Serialize;
@@ -59,6 +60,7 @@ pub(super) fn facts(found: &Collected<'_>) -> Vec<DrawnFact> {
     if blocks.is_empty() {
         return Vec::new();
     }
+    let moved = !routes::changes(found.trials.iter().copied()).is_empty();
     let never = |anew: Option<Anew>| Some(anew.unwrap_or(Anew::Never));
     let facts = [
         (Nuisance::Ports, anew(&blocks, port)),
@@ -68,7 +70,7 @@ pub(super) fn facts(found: &Collected<'_>) -> Vec<DrawnFact> {
         (Nuisance::Processes, never(at_both_ends(&blocks, |end| end.process))),
         (Nuisance::Processors, never(at_both_ends(&blocks, |end| end.processor))),
         (Nuisance::Boot, never(None)),
-        (Nuisance::Path, never(None)),
+        (Nuisance::Path, if moved { None } else { never(None) }),
     ];
     let fact = |(what, anew): (Nuisance, Option<Anew>)| Some(DrawnFact { what, anew: anew? });
     facts.into_iter().filter_map(fact).collect()

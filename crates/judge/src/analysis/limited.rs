@@ -1,15 +1,16 @@
 //! Rates that reached what the server allows: the path would have carried more, in one family or in
 //! both, so that nothing follows for how they compare (docs/method.md section D.2).
 
+use super::collect::{Block, Collected};
 use super::{Check, CheckState, Qualifier, Question, Verdict};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use v6gap_core::arm::Arm;
+use v6gap_core::arm::{Arm, BlockKind};
 use v6gap_core::metric::Quantity;
-use v6gap_core::record::RunHeader;
+use v6gap_core::observation::EndReport;
 use v6gap_core::unit;
-use v6gap_core::workload::Cell;
+use v6gap_core::workload::{Cell, Direction};
 
 /// Share of the limit from which on a value has reached it.
 const NEAR: f64 = 0.95;
@@ -19,7 +20,8 @@ const PAIRS_OF: usize = 10;
 
 /// The limit in bit/s that the values of a question reached; `None` if they did not, or the server
 /// told of none.
-pub(super) fn reached(run: &RunHeader, cell: &Cell, question: &Question) -> Option<u64> {
+pub(super) fn reached(found: &Collected<'_>, cell: &Cell, question: &Question) -> Option<u64> {
+    let run = found.run;
     let limits = run.session.seen()?.limits.as_ref()?;
     let bits = match question.metric.quantity() {
         Quantity::Rate => 1,
@@ -27,6 +29,11 @@ pub(super) fn reached(run: &RunHeader, cell: &Cell, question: &Question) -> Opti
         Quantity::Time | Quantity::Share | Quantity::Cost => return None,
     };
     let limit_bps = cell.workload.limited_bps(limits)?;
+    if let (Quantity::Rate, Some(Direction::Both)) =
+        (question.metric.quantity(), cell.workload.direction())
+    {
+        return one_way_reached(found, cell, limit_bps).then_some(limit_bps);
+    }
     let valid: Vec<_> = question.pairs.iter().filter(|pair| pair.valid).collect();
     // Of packets of one length as many are sent, and shorter payloads make a lower rate.
     let part = |arm: Arm| match question.metric.quantity() {
@@ -42,7 +49,31 @@ pub(super) fn reached(run: &RunHeader, cell: &Cell, question: &Question) -> Opti
         let near = |value: f64| value * f64::from(bits) >= least;
         valid.iter().filter(|pair| near(*pair.values.get(arm))).count()
     });
-    counts.iter().any(|&count| count > 0 && PAIRS_OF * count >= valid.len()).then_some(limit_bps)
+    counts.iter().any(|&count| is_enough(count, valid.len())).then_some(limit_bps)
+}
+
+fn is_enough(count: usize, of: usize) -> bool {
+    count > 0 && PAIRS_OF * count >= of
+}
+
+/// Whether one of both ways at once reached the limit, which holds for each: their sum may be below
+/// it twice.
+fn one_way_reached(found: &Collected<'_>, cell: &Cell, limit_bps: u64) -> bool {
+    let counts = |block: &&Block<'_>| {
+        block.valid && block.kind() == BlockKind::Compare && block.cell() == cell.id
+    };
+    let blocks: Vec<&Block<'_>> = found.blocks.iter().filter(counts).collect();
+    let is_near = |end: &EndReport| {
+        end.measured.received().is_some_and(|r| r.rate_bps >= NEAR * limit_bps as f64)
+    };
+    let near = |arm: Arm| {
+        let of = |block: &&&Block<'_>| {
+            let ends = &block.trials.get(arm).ends;
+            is_near(&ends.client) || ends.server.seen().is_some_and(is_near)
+        };
+        blocks.iter().filter(of).count()
+    };
+    Arm::BOTH.into_iter().any(|arm| is_enough(near(arm), blocks.len()))
 }
 
 /// Takes the verdict and the difference of a question whose values reached `limit_bps`; they stay.
@@ -61,10 +92,10 @@ fn why(limit_bps: u64) -> alloc::string::String {
 }
 
 /// A note on each question whose values reached a limit.
-pub(super) fn notes(run: &RunHeader, questions: &[Question]) -> Vec<Check> {
+pub(super) fn notes(found: &Collected<'_>, questions: &[Question]) -> Vec<Check> {
     let note = |question: &Question| {
-        let cell = run.plan.cells.iter().find(|cell| cell.id == question.cell)?;
-        let limit_bps = reached(run, cell, question)?;
+        let cell = found.run.plan.cells.iter().find(|cell| cell.id == question.cell)?;
+        let limit_bps = reached(found, cell, question)?;
         let text = format!("{} {}: it has no verdict [N403]", question.label, why(limit_bps));
         Some(Check { id: "server-limit".to_string(), state: CheckState::Note, text })
     };
@@ -79,9 +110,10 @@ mod tests {
     use v6gap_core::arm::PerArm;
     use v6gap_core::family::Family;
     use v6gap_core::metric::Metric;
-    use v6gap_core::observation::Far;
+    use v6gap_core::observation::{Far, Measured, Received};
     use v6gap_core::record::{Line, Session};
     use v6gap_core::wire::control::Limits;
+    use v6gap_core::workload::Workload;
 
     /// Both families near 94.1 Mbit/s, IPv6 at `share` of that, measured to a server with a limit.
     fn measured(share: f64, limits: Option<Limits>) -> Analysis {
@@ -131,6 +163,39 @@ mod tests {
             assert_eq!(throughput(&free).verdict, Verdict::Same);
             assert!(free.checks.iter().all(|check| check.id != "server-limit"));
         }
+    }
+
+    /// Each way has what the server allows, and one of them is enough.
+    #[test]
+    fn one_of_both_ways_reaches_the_limit() {
+        let mut plan = plan(PerArm::FAMILIES, 1);
+        let cells = &mut plan.parts_mut().cells;
+        let cell = cells.iter_mut().find(|cell| cell.id == "throughput-tcp").unwrap();
+        let Workload::TcpBulk(bulk) = &mut cell.workload else { panic!("{cell:?}") };
+        bulk.direction = Direction::Both;
+        let verdict = |there_bps: f64, back_bps: f64| {
+            let mut lines = run(&plan, 20, &EVEN);
+            for line in &mut lines {
+                match line {
+                    Line::Run(header) => {
+                        let (control, limits) = (Family::V6, rate(60e6));
+                        header.session = Far::Seen(Session { protocol: 3, control, limits });
+                    }
+                    Line::Trial(trial) => {
+                        let came = |rate_bps| Received { rate_bps, ..Received::default() };
+                        let server = trial.ends.server.seen_mut().unwrap();
+                        server.measured = Measured::Received(came(there_bps));
+                        trial.ends.client.measured = Measured::Received(came(back_bps));
+                    }
+                    _ => {}
+                }
+            }
+            throughput(&analyse(&lines).unwrap()).verdict
+        };
+        // Some 94 Mbit/s in all.
+        assert_eq!(verdict(47e6, 47e6), Verdict::Same);
+        assert_eq!(verdict(34e6, 60e6), Verdict::None);
+        assert_eq!(verdict(60e6, 34e6), Verdict::None);
     }
 
     /// A second at 94 Mbit/s are 11.8 MB.

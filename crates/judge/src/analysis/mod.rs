@@ -458,7 +458,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     let valid = checks.iter().all(|c| c.state != CheckState::Failed);
     let steadiness = Steadiness::of(&questions, &found.blocks, found.run.plan.design.order);
     checks::steadiness(&mut checks, &questions, &steadiness);
-    checks.extend(limited::notes(found.run, &questions));
+    checks.extend(limited::notes(&found, &questions));
     for question in &mut questions {
         checks.extend(checks::condition(question, &nulls, &discarded, valid));
     }

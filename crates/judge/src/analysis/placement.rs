@@ -42,6 +42,8 @@ pub(super) fn among(blocks: &[&Block<'_>]) -> Vec<Apart> {
         ("processors", |end| end.granted.incoming_processor),
         ("receive queues", |end| end.granted.incoming_queue),
     ];
+    let is_null = blocks.iter().all(|b| b.trials.a.family == b.trials.b.family);
+    let whose = if is_null { "both arms" } else { "the two families" };
     let mut found = Vec::new();
     for (who, end) in ends {
         for (what, place) in places {
@@ -56,7 +58,7 @@ pub(super) fn among(blocks: &[&Block<'_>]) -> Vec<Apart> {
             let apart = pairs.iter().filter(|(a, b)| a != b).count();
             if pairs.len() >= PAIRS_MIN && 2 * apart > pairs.len() {
                 let text = format!(
-                    "packets of the two families came in over different {what} of {who} in {apart} \
+                    "packets of {whose} came in over different {what} of {who} in {apart} \
                      of {} blocks: part of a difference may be theirs",
                     pairs.len()
                 );

@@ -231,7 +231,7 @@ fn finish(
         range_text: String::new(),
         sentence: String::new(),
     };
-    if let Some(limit_bps) = limited::reached(run, o.cell, &question) {
+    if let Some(limit_bps) = limited::reached(found, o.cell, &question) {
         limited::withdraw(&mut question, limit_bps);
     }
     question.prediction = prediction(plan, discarded, o, &question);

@@ -14,6 +14,7 @@ use serde::Serialize;
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::observation::{EndReport, Ends};
+use v6gap_core::workload::Direction;
 use v6gap_stats::bartels::bartels;
 use v6gap_stats::kruskal::kruskal_wallis;
 use v6gap_stats::spearman::spearman;
@@ -115,8 +116,9 @@ pub(super) fn judge(found: &Collected<'_>) -> Vec<Sensitivity> {
             |b: &&Block<'_>| b.valid && b.kind() == BlockKind::Compare && b.cell() == cell.id;
         let blocks: Vec<&Block<'_>> = found.blocks.iter().filter(counts).collect();
         let both_draw = found.run.session.seen().is_some();
+        let direction = cell.workload.direction().unwrap_or(Direction::Send);
         for &metric in cell.workload.metrics() {
-            all.extend(of_question(&cell.id, metric, &blocks, both_draw));
+            all.extend(of_question(&cell.id, metric, &blocks, (both_draw, direction)));
         }
     }
     let p: Vec<f64> = all.iter().map(|one| one.p).collect();
@@ -131,12 +133,12 @@ fn of_question(
     cell: &str,
     metric: Metric,
     blocks: &[&Block<'_>],
-    both_draw: bool,
+    (both_draw, direction): (bool, Direction),
 ) -> Vec<Sensitivity> {
     let size = |block: &Block<'_>| Some(f64::from(block.drawn?.write_bytes?));
     let reads = |block: &Block<'_>| Some(f64::from(block.drawn.filter(|_| both_draw)?.read_bytes?));
     let left_over = |arm: Arm| {
-        let segment = segment(blocks, arm)?;
+        let segment = segment(blocks, arm, direction)?;
         let of = move |block: &Block<'_>| Some(size(block)? % f64::from(segment));
         let share = |d: Draw| Draw { chosen: d.chosen / f64::from(segment), ..d };
         Some((segment, draws(metric, blocks, of).into_iter().map(share).collect::<Vec<_>>()))
@@ -163,10 +165,20 @@ fn of_question(
 /// One of the ends.
 type End = fn(&Ends) -> Option<&EndReport>;
 
-/// The largest segment that the client sent over an arm, where all trials had the same.
-fn segment(blocks: &[&Block<'_>], arm: Arm) -> Option<u32> {
-    let all = blocks.iter().map(|b| b.trials.get(arm).ends.client.granted.mss);
-    let all: BTreeSet<Option<u32>> = all.collect();
+/// The largest segment that was sent over an arm, where all trials had the same, and both ends if
+/// both send.
+fn segment(blocks: &[&Block<'_>], arm: Arm, direction: Direction) -> Option<u32> {
+    let of = |block: &&Block<'_>| {
+        let ends = &block.trials.get(arm).ends;
+        let client = ends.client.granted.mss;
+        let server = || ends.server.seen().and_then(|end| end.granted.mss);
+        match direction {
+            Direction::Send => client,
+            Direction::Receive => server(),
+            Direction::Both => client.filter(|_| client == server()),
+        }
+    };
+    let all: BTreeSet<Option<u32>> = blocks.iter().map(of).collect();
     (all.len() == 1).then(|| all.into_iter().next()?).flatten().filter(|bytes| *bytes > 0)
 }
 

@@ -107,7 +107,8 @@ impl Seen<'_> {
 
     fn both(&self, say: impl Fn(Arm) -> String) -> String {
         let PerArm { a, b } = self.families;
-        format!("{} over {a} and {} over {b}", say(Arm::A), say(Arm::B))
+        let again = if self.families.is_null() { " again" } else { "" };
+        format!("{} over {a} and {} over {b}{again}", say(Arm::A), say(Arm::B))
     }
 
     /// The address that was measured, for a command.
