@@ -44,11 +44,21 @@ pub fn outcome(result: &ResultArgs, analysis: &Analysis) -> Outcome {
 pub fn never_met(result: &ResultArgs, plan: &Plan) -> Option<Metric> {
     let measured =
         |metric: &Metric| plan.cells.iter().any(|cell| cell.workload.metrics().contains(metric));
-    let named = result.fail_if.iter().filter_map(|condition| match condition.asked {
+    named(&result.fail_if).find(|metric| !measured(metric))
+}
+
+/// The metric of a condition that no change of a comparison is about, where no check has failed.
+pub fn never_compared(args: &CompareArgs, comparison: &Comparison) -> Option<Metric> {
+    let compared = |metric: &Metric| comparison.changes().any(|(row, _)| row.metric == *metric);
+    let failed = comparison.runs.iter().any(|run| run.failed.is_some());
+    named(&args.fail_if).find(|metric| !failed && !compared(metric))
+}
+
+fn named(conditions: &[Condition]) -> impl Iterator<Item = Metric> {
+    conditions.iter().filter_map(|condition| match condition.asked {
         Asked::Of(metric) => Some(metric),
         Asked::All | Asked::Failures | Asked::LostExchanges | Asked::Broken => None,
-    });
-    named.into_iter().find(|metric| !measured(metric))
+    })
 }
 
 /// How the program ends after what has no verdicts, as one family alone or the way to a host:
@@ -65,7 +75,11 @@ pub fn outcome_of_comparison(args: &CompareArgs, comparison: &Comparison) -> Out
     }
     let names = &comparison.arm_names;
     let asked = |of: Of| {
-        let arm = |name: &str| of.arm().is_some_and(|arm| *names.get(arm) == name);
+        // One that is translated on the way says so in its name.
+        let arm = |family: &str| {
+            let rest = of.arm().and_then(|arm| names.get(arm).strip_prefix(family));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" by "))
+        };
         match args.of {
             ChangeOf::Difference => of == Of::Difference,
             ChangeOf::Ipv4 => arm("IPv4"),

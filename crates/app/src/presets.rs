@@ -169,7 +169,13 @@ fn prepare(
     let (smaller, said) = choice.scale.apply(draft).map_err(|what| problem("small", what))?;
     (*draft, *scaled) = (smaller, said);
     match &choice.place {
-        PlaceChoice::Server => draft.lab = None,
+        PlaceChoice::Server => {
+            draft.lab = None;
+            // A host that is named stands for all that the plan says of one; from where data go is
+            // another matter.
+            let bind = std::mem::take(&mut draft.hosts.bind);
+            draft.hosts = Hosts { bind, ..Hosts::default() };
+        }
         PlaceChoice::World(world) => {
             draft.lab = Some(Lab { made: Some(world.clone()), ..Lab::default() });
             // In place of the hosts that the plan names.
@@ -197,6 +203,20 @@ mod tests {
 
     fn preset(name: &str, choice: &Choice) -> Found {
         read_preset(find(name).unwrap(), 7, choice).unwrap_or_else(|f| panic!("{name}: {f:?}"))
+    }
+
+    #[test]
+    fn a_host_that_is_named_stands_in_for_that_of_the_plan() {
+        let text = "v6gap = 1\n[hosts]\nserver = \"a\"\nv4 = \"192.0.2.7\"\nv6 = \"fd12::7\"\n\
+                    bind = [\"192.0.2.1\"]\n[[measure]]\nmetric = \"rtt\"\n";
+        let hosts = |place| {
+            let choice = Choice { place, ..Choice::default() };
+            read_text(text, 7, &choice).unwrap().draft.hosts
+        };
+        let of_plan = hosts(PlaceChoice::OfPlan);
+        assert_eq!(of_plan.v4.as_deref(), Some("192.0.2.7"));
+        let bind = of_plan.bind.clone();
+        assert_eq!(hosts(PlaceChoice::Server), Hosts { bind, ..Hosts::default() });
     }
 
     #[test]

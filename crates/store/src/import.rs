@@ -3,7 +3,9 @@
 
 use crate::form::{begin, no_journal, read_named};
 use crate::journal::read_stored;
-use crate::layout::JOURNAL;
+use crate::layout::{JOURNAL, NOTE, PLAN};
+use crate::note::{self, Note};
+use crate::source::{Named, Source, TEXT_BYTES_MAX};
 use crate::write::{sync_folder, write_new};
 use crate::{Store, StoreError};
 use std::path::Path;
@@ -20,12 +22,38 @@ pub enum Imported {
 
 impl Store {
     /// Stores the run in `path`, a journal or the folder of a run, under its own identifier, whole
-    /// or not at all; of one that is stored in part, what is missing.
+    /// or not at all; of one that is stored in part, what is missing. From a folder come the plan
+    /// as it was written and what a person wrote on the run, too, where the run has none.
     ///
     /// # Errors
     /// If it is no journal, cannot be read or written, another run has its identifier, or another
     /// process measures into that run.
     pub fn import(&self, path: &Path) -> Result<Imported, StoreError> {
+        let imported = self.import_lines(path)?;
+        let (Imported::Stored(id) | Imported::Known(id)) = &imported;
+        if path.is_dir() {
+            self.import_texts(path, id)?;
+        }
+        Ok(imported)
+    }
+
+    fn import_texts(&self, folder: &Path, id: &RunId) -> Result<(), StoreError> {
+        // What is not there, or is no such text, is not taken.
+        let text = |name: &str, most_bytes: u64| {
+            let path = folder.join(name);
+            Source::open(&path, Named::ByUs).ok()?.text(&path, most_bytes).ok()
+        };
+        if let Some(plan) = text(PLAN, TEXT_BYTES_MAX).filter(|_| self.written_plan(id).is_none()) {
+            self.write_plan(id, &plan)?;
+        }
+        let written = Note::read(&text(NOTE, note::BYTES_MAX).unwrap_or_default());
+        if self.note(id) == Note::default() && written != Note::default() {
+            self.set_note(id, &written)?;
+        }
+        Ok(())
+    }
+
+    fn import_lines(&self, path: &Path) -> Result<Imported, StoreError> {
         let lines = match path.is_dir() {
             true => read_stored(&path.join(JOURNAL))?,
             false => read_named(path)?,

@@ -15,7 +15,7 @@ pub(crate) const JOURNAL: &str = "journal.jsonl";
 pub(crate) const NOTE: &str = "note.json";
 pub(crate) const SUMMARY: &str = "summary.json";
 const REPORT: &str = "report.html";
-const PLAN: &str = "plan.toml";
+pub(crate) const PLAN: &str = "plan.toml";
 
 /// How captures end.
 const CAPTURE: &str = ".pcapng";

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use v6gap_core::record::RunId;
 
 /// Longest file with a note, in bytes; written out, every character may take twelve.
-const BYTES_MAX: u64 = 64 << 10;
+pub(crate) const BYTES_MAX: u64 = 64 << 10;
 
 /// Longest title, in characters.
 pub const TITLE_CHARS_MAX: usize = 80;
@@ -27,6 +27,12 @@ pub struct Note {
 }
 
 impl Note {
+    /// What a file holds that may be from elsewhere; nothing if it is no note.
+    pub(crate) fn read(text: &str) -> Note {
+        let note: Note = serde_json::from_str(text).unwrap_or_default();
+        if note.check().is_ok() { note } else { Note::default() }
+    }
+
     /// What is wrong with it, in words.
     ///
     /// # Errors
@@ -49,10 +55,7 @@ impl Note {
 impl Store {
     /// What was written on a run; nothing if that cannot be read.
     pub fn note(&self, id: &RunId) -> Note {
-        let text = self.text_of(id, NOTE, BYTES_MAX).unwrap_or_default();
-        let note: Note = serde_json::from_str(&text).unwrap_or_default();
-        // A file from elsewhere may hold anything.
-        if note.check().is_ok() { note } else { Note::default() }
+        Note::read(&self.text_of(id, NOTE, BYTES_MAX).unwrap_or_default())
     }
 
     /// Writes it beside the run, or removes it if it is empty.

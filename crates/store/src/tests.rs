@@ -98,6 +98,16 @@ fn a_result_of_another_host_keeps_its_name_and_its_lines() {
     assert_eq!(of(&here), of(&there));
     assert_eq!(here.import(&older).unwrap(), Imported::Known(id("7k2f9q")));
     assert_eq!(of(&here), of(&there));
+    // What a person wrote comes with a folder, and takes nothing away.
+    let (run, title) =
+        (id("7k2f9q"), |title: &str| Note { title: title.into(), ..Note::default() });
+    there.write_plan(&run, "v6gap = 1").unwrap();
+    there.set_note(&run, &title("before")).unwrap();
+    here.import(&there.folder(&run)).unwrap();
+    there.set_note(&run, &title("after")).unwrap();
+    here.import(&there.folder(&run)).unwrap();
+    assert_eq!(here.written_plan(&run).as_deref(), Some("v6gap = 1"));
+    assert_eq!(here.note(&run), title("before"));
     // Two that went on apart are two.
     here.resume(&id("7k2f9q")).unwrap().0.append(&[block(2)]).unwrap();
     there.resume(&id("7k2f9q")).unwrap().0.append(&[block(3)]).unwrap();

@@ -246,6 +246,16 @@ impl ConnectArgs {
         }
     }
 
+    /// The option that names an address, if one does.
+    pub fn addressed(&self) -> Option<&'static str> {
+        let typed = [
+            (!self.bind.is_empty(), "--bind"),
+            (self.four.is_some(), "--v4"),
+            (self.six.is_some(), "--v6"),
+        ];
+        typed.into_iter().find(|(typed, _)| *typed).map(|(_, option)| option)
+    }
+
     /// What another command to the same server needs as well, each with a blank before it: who was
     /// told the port or an address here would miss it there. A key itself is not said again.
     pub fn again(&self) -> String {
@@ -320,7 +330,7 @@ pub struct ResultArgs {
     #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = requirement)]
     pub require: Vec<Condition>,
     /// Where to write the report [beside the stored result]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = values::page())]
     pub output: Option<PathBuf>,
     /// Write no report
     #[arg(long, conflicts_with = "output")]

@@ -1,6 +1,8 @@
 //! Values of options: from text to numbers, metrics, verdicts and networks.
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 use v6gap_core::family::Family;
 use v6gap_core::fleet::names::{HostName, NotAName};
 use v6gap_core::metric::Metric;
@@ -13,6 +15,14 @@ use v6gap_core::world::LinkModel;
 use v6gap_judge::analysis::Verdict;
 use v6gap_perform::against::Tool;
 use v6gap_perform::resolver;
+
+/// A file for a page, which is no standard output: that has the result.
+pub(super) fn page() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path == Path::new("-") {
+        true => Err("standard output has the result; v6gap report last -o - writes its page there"),
+        false => Ok(path),
+    })
+}
 
 /// A time in ns, above 0.
 pub(super) fn span(text: &str) -> Result<u64, String> {

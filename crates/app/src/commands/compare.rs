@@ -33,6 +33,10 @@ pub fn execute(args: &CompareArgs, context: &Context) -> Result<Outcome, Failure
     let printed = printed(args, &compared)?;
     let text = render(args, &comparison, &printed, context);
     stored::write(&text, args.output.as_deref())?;
+    if let Some(metric) = conditions::never_compared(args, &comparison) {
+        let what = format!("--fail-if: {metric} is not compared, so nothing could fail");
+        return Err(Failure::usage(what));
+    }
     let outcome = conditions::outcome_of_comparison(args, &comparison);
     // The program ends here; giving long journals back piece by piece would only take time.
     std::mem::forget(results);

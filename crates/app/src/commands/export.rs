@@ -56,7 +56,7 @@ fn nameless(result: &Stored, format: ExportFormat) -> Result<Stored, Failure> {
     let lines = record::anonymise(&result.lines)
         .map_err(|error| Failure::unexpected(format!("what names hosts cannot go: {error}")))?;
     let analysis = analyse(&lines)?;
-    Ok(Stored { lines, analysis })
+    Ok(Stored { lines, analysis, name: result.name.clone() })
 }
 
 /// The plan of a run: the file that was measured, or what comes with the program and the line that

@@ -84,7 +84,7 @@ pub fn execute(args: &LabArgs, context: &Context) -> Result<Outcome, Failure> {
 /// Writes the drawing as it is: an SVG file is no text for a terminal.
 fn draw(world: &World, to: Option<&Path>) -> Result<(), Failure> {
     let drawing = topology::svg(world);
-    match to {
+    match to.filter(|path| *path != Path::new("-")) {
         None => output::to_stdout(&drawing),
         Some(path) => Store::write_file(path, &drawing)?,
     }

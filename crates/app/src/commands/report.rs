@@ -31,7 +31,7 @@ pub fn execute(args: &ReportArgs, context: &Context) -> Result<Outcome, Failure>
         let page = html::page(&result.analysis, &info);
         let written = match &args.output {
             Some(path) => stored::write(&page, Some(path)).map(|()| path.clone())?,
-            None => beside(reference, &page, context)?,
+            None => beside(&result.name, &page, context)?,
         };
         if args.open {
             browser::open(&written);
@@ -44,8 +44,8 @@ pub fn execute(args: &ReportArgs, context: &Context) -> Result<Outcome, Failure>
 }
 
 /// Writes the page to where the result lies, whatever the result calls itself.
-fn beside(reference: &str, page: &str, context: &Context) -> Result<PathBuf, Failure> {
-    let path = context.store.write_report_of(&RunName::parse(reference), page)?;
+fn beside(result: &RunName, page: &str, context: &Context) -> Result<PathBuf, Failure> {
+    let path = context.store.write_report_of(result, page)?;
     output::to_stdout(&output::shown(&path));
     Ok(path)
 }

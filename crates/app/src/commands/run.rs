@@ -11,6 +11,7 @@ use crate::alone;
 use crate::args::{DesignArgs, LabChoice, RunArgs};
 use crate::commands::plan::expect;
 use crate::failure::{Failure, Outcome};
+use crate::output;
 use crate::session;
 use crate::session::labs::Chosen;
 use crate::settings::Context;
@@ -92,6 +93,7 @@ fn in_lab(
     options: &RunOptions,
     context: &Context,
 ) -> Result<Outcome, Failure> {
+    addresses_in_lab(args);
     let path = fit::path_in(&lab.world);
     let plan = plan(&args.design, Some(lab.world))?;
     let plan = only_of(plan, args.only()).fitted(path);
@@ -175,6 +177,8 @@ fn go_on(
         return expect::dry_run(&plan, Some(&header.target), false, options.result.json, context);
     }
     if plan.world.is_some() {
+        addresses_in_lab(args);
+        say_anew(&args.lab);
         return session::in_lab(plan, options, Some(id), context);
     }
     if args.lab.lab.is_some() {
@@ -184,6 +188,26 @@ fn go_on(
     }
     let target = args.connect.target(args.host())?;
     between_hosts(plan, false, target, options, Vec::new(), Some(id), context)
+}
+
+/// Says so where the lab that was named is not the one in which a stored run goes on.
+fn say_anew(asked: &LabChoice) {
+    let why = match asked.choose() {
+        Ok(None | Some(Chosen { held: None, .. })) => return,
+        Ok(Some(Chosen { held: Some(_), .. })) => "it is up".to_owned(),
+        Err(failure) => failure.what().to_owned(),
+    };
+    let lab = asked.lab.as_deref().unwrap_or_default();
+    let note = format!("note: --lab {lab}: {why}; the run goes on in a new lab like its own");
+    output::to_stderr(&note);
+}
+
+/// Says so where addresses are given, be it by a file of options, and both ends are in a lab.
+fn addresses_in_lab(args: &RunArgs) {
+    if let Some(option) = args.connect.addressed() {
+        let what = "note: in a lab the hosts have addresses of their own";
+        output::to_stderr(&format!("{what}, so {option} means nothing"));
+    }
 }
 
 /// Whether a world was asked for that is not the stored one. A lab that is up may have other

@@ -17,6 +17,8 @@ pub(super) struct Stored {
     pub(super) lines: Vec<Line>,
     /// What it says.
     pub(super) analysis: Analysis,
+    /// The result itself, where another may be the last by now.
+    pub(super) name: RunName,
 }
 
 /// The result that `reference` means.
@@ -25,9 +27,10 @@ pub(super) struct Stored {
 /// If there is none, or it cannot be read.
 pub(super) fn load(reference: &str, context: &Context) -> Result<Stored, Failure> {
     v6gap_sys::host::memory::expect_much();
-    let lines = context.store.read(&RunName::parse(reference))?;
+    let name = RunName::parse(reference);
+    let lines = context.store.read(&name)?;
     let analysis = analyse(&lines)?;
-    Ok(Stored { lines, analysis })
+    Ok(Stored { lines, analysis, name })
 }
 
 /// The result that `reference` means, with what stored runs like it say of the next. One whose
@@ -38,22 +41,23 @@ pub(super) fn load(reference: &str, context: &Context) -> Result<Stored, Failure
 pub(super) fn load_told(reference: &str, context: &Context) -> Result<Stored, Failure> {
     v6gap_sys::host::memory::expect_much();
     let store = &context.store;
-    let (index, lines, lagging) = match RunName::parse(reference) {
+    let (index, lines, lagging, name) = match RunName::parse(reference) {
         file @ RunName::File(_) => {
-            (index::all(store).unwrap_or_default(), store.read(&file)?, None)
+            (index::all(store).unwrap_or_default(), store.read(&file)?, None, file)
         }
         name => {
             let index = index::all(store)?;
             let id = index.resolve(&name)?;
             let lags = index.row(&id).is_some_and(Row::lags);
             let lagging = if lags { store.lagging(&id) } else { None };
-            (index, store.read_run(&id)?, lagging)
+            let lines = store.read_run(&id)?;
+            (index, lines, lagging, RunName::Id(id.to_string()))
         }
     };
     let mut analysis = analyse(&lines)?;
     index::keep(lagging, &analysis, &lines, context);
     alike::tell(&mut analysis, &lines, &index, store);
-    Ok(Stored { lines, analysis })
+    Ok(Stored { lines, analysis, name })
 }
 
 /// Writes `text` into a file and says where, or without a file or with `-` to standard output.

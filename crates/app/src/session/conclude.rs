@@ -50,7 +50,7 @@ pub fn say(
     let stored = index::all(&context.store).unwrap_or_default();
     alike::tell(&mut analysis, lines, &stored, &context.store);
     let report = (!result.no_report).then(|| report(lines, &analysis, port, result, context));
-    let report = report.transpose()?;
+    let report = report.transpose();
     let for_programs = result.json || result.json_stream;
     let style = match for_programs {
         true => &context.output.errors,
@@ -60,7 +60,7 @@ pub fn say(
     if let Some(code) = v6gap_report::code(&analysis) {
         said.push_str(&output::fit(style, &format!("[{code}{}]\n", exit(lines))));
     }
-    if let Some(path) = &report {
+    if let Ok(Some(path)) = &report {
         said.push_str(&output::fit(style, &format!("Report as a page: {path}\n")));
     }
     match for_programs {
@@ -75,7 +75,16 @@ pub fn say(
         output::to_stdout(&stream::end(&analysis));
         output::to_stdout(&v6gap_report::json_line(&analysis));
     }
-    Ok(conditions::outcome(result, &analysis))
+    // Whatever became of the page, the answer was told before.
+    report.map(|_| conditions::outcome(result, &analysis)).map_err(|failure| {
+        let id = &analysis.run.id;
+        match stored.row(id) {
+            Some(_) => failure
+                .seen(format!("The result is kept as {id}."))
+                .run(format!("v6gap report {id}"), "writes its page again"),
+            None => failure,
+        }
+    })
 }
 
 /// How the program ends after a run whose check failed, as its code is told. What was stopped or

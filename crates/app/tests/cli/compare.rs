@@ -100,6 +100,7 @@ fn scripts_learn_from_the_exit_code() {
     for (line, code) in [
         ("base slow", 0),
         ("base slow --fail-if worse", 10),
+        ("base slow --fail-if worse:cpu", 2),
         ("base slow --fail-if worse:throughput", 0),
         ("base slow --fail-if worse --of ipv4", 0),
         ("base slow --fail-if worse:rtt --of ipv6", 10),
