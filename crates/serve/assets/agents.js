@@ -12,13 +12,17 @@ const SILENT_NS = 3 * 30e9;
 export function agents() {
   const body = h("div", {}, h("p", { class: "quiet" }, "Loading…"));
   const element = h("section", { class: "card", id_: "agents", "aria-labelledby": "agents-are" }, h("h2", { id: "agents-are" }, "Agents"), body);
-  let over = false, timer = null;
+  let over = false, timer = null, wrong = null;
   async function look() {
     if (!document.hidden) {
       try {
         draw(body, await ask("/fleet/status"));
+        wrong = null;
       } catch (error) {
-        body.replaceChildren(trouble(error));
+        // The same again need not be read out again.
+        const text = JSON.stringify(error);
+        if (wrong !== text) body.replaceChildren(trouble(error));
+        wrong = text;
       }
     }
     if (!over) timer = setTimeout(look, ASK_MS);
@@ -48,6 +52,7 @@ function draw(body, status) {
   const left = status.agents.reduce((all, heard) => all + heard.said.unarchived, 0);
   const told = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
   const open = body.querySelector("details")?.open ?? false;
+  const inside = ["summary", ".scroll"].find((part) => body.querySelector(part) === document.activeElement && document.activeElement);
   const unwell = status.agents.filter(why);
   const row = (heard) => h("tr", {}, h("th", { scope: "row" }, heard.said.from), h("td", {}, does(heard)), h("td", {}, heard.said.program), h("td", { class: "number" }, heard.said.unarchived), h("td", {}, why(heard) ?? ""));
   const heads = ["Agent", "Does", "Program", "Runs only there", "Not well"];
@@ -61,4 +66,5 @@ function draw(body, status) {
       h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Every agent" }, h("table", {},
         h("thead", {}, h("tr", {}, heads.map((name) => h("th", { scope: "col", class: name === "Runs only there" && "number" }, name)))),
         h("tbody", {}, status.agents.map(row))))));
+  if (inside) body.querySelector(inside).focus({ preventScroll: true });
 }

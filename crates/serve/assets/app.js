@@ -64,7 +64,12 @@ async function enter() {
   const key = new URLSearchParams(location.hash.slice(1)).get("k");
   if (key) {
     history.replaceState(null, "", location.pathname);
-    keep((await ask("/session", { method: "POST", body: { key } })).token);
+    try {
+      keep((await ask("/session", { method: "POST", body: { key } })).token);
+    } catch (error) {
+      // A link that was used before shuts nobody out who is known.
+      await ask("/info").catch(() => { throw error; });
+    }
   }
 }
 

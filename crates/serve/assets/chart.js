@@ -89,6 +89,8 @@ export function funnel(place, pairs, question, of) {
     .filter(([, q]) => q?.range);
   if (!seen.length) return undrawn(place, "No range yet: a few pairs are needed.");
   if (!place.querySelector(".uplot")) place.replaceChildren();
+  // What is a share differs by points.
+  const unit = question.unit === "" ? "points" : "%";
   const values = (at) => seen.map(([, q]) => q.range[at] * 100);
   const ends = [...values(1), ...values(2), 0];
   const band = { stroke: colour("--axis"), width: 1, dash: [3, 3], points: { show: false } };
@@ -100,6 +102,6 @@ export function funnel(place, pairs, question, of) {
     scales: { x: { time: false }, y: { range: [least - room, most + room] } },
     series: [{}, line, band, band, zero],
     bands: [{ series: [3, 2], fill: colour("--zone") }],
-    axes: axes((value) => `${Number(value.toPrecision(3))} %`, (pairs) => `${pairs} pairs`),
+    axes: axes((value) => `${Number(value.toPrecision(3))} ${unit}`, (pairs) => `${pairs} pairs`),
   }, [seen.map(([count]) => count), values(0), values(1), values(2), seen.map(() => 0)]);
 }

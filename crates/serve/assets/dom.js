@@ -71,7 +71,13 @@ export async function ticketed(path) {
 export function saved(path, name, attributes, text) {
   async function save(event) {
     event.preventDefault();
-    h("a", { href: await ticketed(path), download: name }).click();
+    const link = event.currentTarget;
+    if (link.nextElementSibling?.matches(".trouble")) link.nextElementSibling.remove();
+    try {
+      h("a", { href: await ticketed(path), download: name }).click();
+    } catch (error) {
+      link.after(trouble(error));
+    }
   }
   return h("a", { href: `/api/v1${path}`, download: name, onclick: save, ...attributes }, text);
 }
@@ -89,12 +95,26 @@ export function framed(path, title) {
 /// How long is waited before a broken stream of events is asked for again, in ms.
 const AGAIN_MS = 1000;
 
+/// Attempts in a row that brought nothing of which the second is told: one may meet a server that begins again.
+const SILENT = 2;
+
+/// Most of them by which that wait grows.
+const PATIENCE = 5;
+
 /// Every event of a measurement as it comes, by its name, until the function that is given back is called; after a break it goes
 /// on behind the last one. If the server will not tell any more, `refused` is told why.
 export function listen(path, handle, refused) {
   const end = new AbortController();
-  let last = null;
+  const old = h("p", { class: "quiet", role: "status", id_: "silent" }, "Nothing new comes from v6gap web: what stands here may be old.");
+  let last = null, silent = 0;
+  end.signal.addEventListener("abort", () => old.remove());
+  function unheard() {
+    silent += 1;
+    if (silent >= SILENT && !end.signal.aborted) document.getElementById("main").prepend(old);
+  }
   function tell(lines) {
+    silent = 0;
+    old.remove();
     const fields = Object.fromEntries(lines.split("\n").map((line) => line.split(/: ?(.*)/s, 2)));
     if (fields.id) last = fields.id;
     if (fields.data) handle(fields.event, JSON.parse(fields.data));
@@ -103,26 +123,27 @@ export function listen(path, handle, refused) {
     const seen = last === null ? {} : { "Last-Event-ID": last };
     const response = await fetch(`/api/v1${path}`, { headers: { ...authorised(), ...seen }, signal: end.signal });
     // One that is busy may be asked again; anything else will say the same again.
-    if (response.status >= 500) return undefined;
+    if (response.status >= 500) return unheard();
     if (!response.ok) {
       const why = await told_wrong(response);
       end.abort();
       return refused(why);
     }
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = "";
+    let rest = "", told = 0;
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return undefined;
+      if (done) return told ? undefined : unheard();
       const parts = (rest + value).split("\n\n");
       rest = parts.pop();
       parts.forEach(tell);
+      told += parts.length;
     }
   }
   async function follow() {
     while (!end.signal.aborted) {
-      await read().catch(() => {});
-      await new Promise((done) => { setTimeout(done, AGAIN_MS); });
+      await read().catch(unheard);
+      await new Promise((done) => { setTimeout(done, AGAIN_MS * 2 ** Math.min(silent, PATIENCE)); });
     }
   }
   follow();
@@ -198,8 +219,10 @@ export function tab_title(verdicts, target, spoken = WORDS) {
 /// A value in the unit that people read it in.
 export function amount(value, unit) {
   if (value === null || value === undefined) return "–";
+  if (unit === "") return `${Number((value * 100).toPrecision(4))} %`;
+  if (unit === "s/B") return `${Number((value * 1e9).toPrecision(4))} s/GB`;
   const steps = { "bit/s": [[1e9, "Gbit/s"], [1e6, "Mbit/s"], [1e3, "kbit/s"], [0, "bit/s"]], s: [[1, "s"], [1e-3, "ms"], [0, "µs"]] }[unit];
-  if (!steps) return `${Number(value.toPrecision(4))} ${unit === "1" ? "" : unit ?? ""}`.trim();
+  if (!steps) return `${Number(value.toPrecision(4))} ${unit ?? ""}`.trim();
   const [size, name] = steps.find(([least]) => Math.abs(value) >= least);
   const scaled = value / (size || (unit === "s" ? 1e-6 : 1));
   return `${Number(scaled.toPrecision(4))} ${name}`;

@@ -21,7 +21,7 @@ export async function fleet_screen(visit) {
   const hub = fleet.hub ? agents() : null;
   show(h("div", { class: "stack", id_: "fleet" },
     h("section", { class: "card" }, title, choice, now, matrix), hub?.element));
-  let drawn = null, seen = 0;
+  let drawn = null, chosen = null, seen = 0;
   function draw(page) {
     if (visit.over) return;
     title.textContent = page.headline;
@@ -31,8 +31,11 @@ export async function fleet_screen(visit) {
     matrix.dataset.seen = ++seen;
     if (drawn === text) return;
     drawn = text;
-    choice.replaceChildren(...choices(page, kept));
-    replace(matrix, page);
+    // A list that is open, or in which somebody is, stays as long as there is nothing else to choose.
+    const offered = JSON.stringify([page.measures, page.measure]);
+    if (chosen !== offered) choice.replaceChildren(...choices(page, kept));
+    chosen = offered;
+    replace(matrix, page, kept.get("measure"));
   }
   // Another plan's run, which may come next, answers other questions: what is shown stays what was asked first.
   function events(page) {
@@ -69,7 +72,7 @@ function choices(page, kept) {
 }
 
 /// Draws the matrix anew: whoever is in it stays where they are.
-function replace(matrix, page) {
+function replace(matrix, page, measure) {
   if (!page.paths) {
     matrix.replaceChildren(h("p", { class: "quiet" }, "No run between hosts of a fleet answers this. ",
       h("code", {}, "v6gap fleet matrix --runs FOLDER"), " looks at the same folder."));
@@ -82,6 +85,9 @@ function replace(matrix, page) {
   // The program's own markup, whose texts it has escaped. A page of this server runs no script that stands in it.
   const body = new DOMParser().parseFromString(page.html, "text/html").body;
   matrix.replaceChildren(...[...body.childNodes].map((node) => document.importNode(node, true)));
+  for (const link of measure ? matrix.querySelectorAll('a[href^="/fleet?sites="]') : []) {
+    link.setAttribute("href", `${link.getAttribute("href")}&measure=${encodeURIComponent(measure)}`);
+  }
   const box = matrix.querySelector(".card.matrix");
   [box.scrollLeft, box.scrollTop] = place;
   rove(box, at);

@@ -15,7 +15,7 @@ export async function plans(visit) {
   const host = h("input", { type: "text", id: "plan-host", oninput: later, autocomplete: "off", spellcheck: "false", placeholder: "host; empty for the lab of the plan" });
   const start = h("button", { class: "halt", type: "button", id_: "plan-start", onclick: () => begin(asked()), disabled: info.read_only }, "Run this plan");
   const problem = h("div");
-  let timer, checking = 0;
+  let timer, checking = 0, taking = 0;
   function asked() {
     const name = host.value.trim();
     return { place: name ? { host: name } : { lab: "" }, toml: text.value, confirm: false };
@@ -48,8 +48,15 @@ export async function plans(visit) {
     }
   }
   async function take() {
-    text.value = await ask(`/presets/${choose.value}`, { text: true });
-    check();
+    const number = ++taking;
+    try {
+      const plan = await ask(`/presets/${choose.value}`, { text: true });
+      if (number !== taking) return;
+      text.value = plan;
+      check();
+    } catch (error) {
+      if (number === taking) said.replaceChildren(trouble(error));
+    }
   }
   show(h("div", { class: "columns" },
     h("section", { class: "card stack" }, h("h1", {}, "Plans"),

@@ -31,7 +31,11 @@ export async function result(visit, id) {
   }
   async function open_report(event) {
     event.preventDefault();
-    window.open(await ticketed(`/runs/${id}/report.html`), "_blank", "noopener");
+    try {
+      window.open(await ticketed(`/runs/${id}/report.html`), "_blank", "noopener");
+    } catch (error) {
+      problem.replaceChildren(trouble(error));
+    }
   }
   tab_title(found.questions.map((q) => q.verdict), found.target, is_null(found) ? OWN : undefined);
   const own = (figure) => h("li", {}, `${figure.number}. ${figure.title} `,
@@ -65,8 +69,12 @@ function notes(id, written) {
   }
   async function save(event) {
     event.preventDefault();
+    // What was not changed here may have been changed elsewhere, and stays.
+    const typed = { title: title.value.trim(), note: text.value.trim() };
+    const body = Object.fromEntries(Object.entries(typed).filter(([name, value]) => value !== written[name]));
     try {
-      written = await ask(`/runs/${id}`, { method: "PATCH", body: { title: title.value.trim(), note: text.value.trim() } });
+      written = await ask(`/runs/${id}`, { method: "PATCH", body });
+      [title.value, text.value] = [written.title, written.note];
       problem.replaceChildren();
       open.open = false;
       draw();

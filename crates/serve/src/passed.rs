@@ -25,13 +25,15 @@ pub(crate) fn as_file(
     kind: &'static str,
     name: Option<String>,
 ) -> Response {
-    let ran = match ran {
-        Ok(ran) if ran.code == 0 || (!ran.out.is_empty() && ran.code < 20) => ran,
-        Ok(ran) => return failed(ran.failure()),
-        Err(error) => return broken(&error),
+    let (mut response, name) = match ran {
+        Ok(ran) if ran.code == 0 || (!ran.out.is_empty() && ran.code < 20) => {
+            (([(CONTENT_TYPE, kind)], Body::from(ran.out)).into_response(), name)
+        }
+        Ok(ran) => (failed(ran.failure()), None),
+        Err(error) => (broken(&error), None),
     };
-    let mut response = ([(CONTENT_TYPE, kind)], Body::from(ran.out)).into_response();
     let headers = response.headers_mut();
+    // What went wrong is read in the frame, too.
     if kind.starts_with("text/html")
         && let Ok(policy) = guard::REPORT_POLICY.parse()
     {
