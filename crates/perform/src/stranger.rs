@@ -120,10 +120,24 @@ pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
         found.look(wanted)?;
         let Some(next) = found.leads_to().filter(|_| followed < REDIRECTS_MAX) else { break };
         followed += 1;
-        let note = format!("{} leads to {}", found.site.url(), next.url());
-        let (budget, mut notes) = (found.budget, found.notes);
+        let mut note = format!("{} leads to {}", found.site.url(), next.url());
+        let has_addresses = wanted.addresses.v4.is_some() || wanted.addresses.v6.is_some();
+        if has_addresses && !next.host.eq_ignore_ascii_case(&wanted.site.host) {
+            let typed = &wanted.site.host;
+            note.push_str(&format!(", which is not followed: addresses were given for {typed}"));
+            found.notes.push(note);
+            break;
+        }
+        let led = self::found(wanted, next, found.budget.clone())?;
+        if led.leads_in() && !found.answers_near() {
+            // A host of others must not choose what is asked for behind a firewall.
+            note.push_str(", which is not followed: it is in this network, or this computer");
+            found.notes.push(note);
+            break;
+        }
+        let mut notes = found.notes;
         notes.push(note);
-        found = Found { notes, ..self::found(wanted, next, budget)? };
+        found = Found { notes, ..led };
     }
     found.ask_for_addresses()?;
     if found.works() {
@@ -198,6 +212,22 @@ fn is_under(host: &str, typed: &str) -> bool {
 }
 
 impl Found {
+    /// Whether an address of it is of this computer or of a network that is nobody else's.
+    fn leads_in(&self) -> bool {
+        let pairs = self.further.iter().flat_map(|pair| [pair.v4, pair.v6]);
+        let PerFamily { v4, v6 } = self.target.addresses;
+        let mut all = v4.into_iter().chain(v6).chain(pairs).map(|address| address.ip());
+        all.any(|address| address.is_unspecified() || target::is_near(address))
+    }
+
+    /// Whether it answered at such an address.
+    fn answers_near(&self) -> bool {
+        Family::BOTH.into_iter().any(|family| {
+            let address = self.target.addresses.get(family).map(|address| address.ip());
+            self.seen.get(family).is_some() && address.is_some_and(target::is_near)
+        })
+    }
+
     /// Whether both families do, as far as is known.
     fn works(&self) -> bool {
         self.broken.v4.is_none() && self.broken.v6.is_none()
@@ -337,7 +367,7 @@ impl Found {
         if !stranger.heals(visit, family).map_err(|why| self.untried(why))? {
             return Ok(Some(Broken::Stalls(bytes)));
         }
-        match stranger.look(visit, family) {
+        match stranger.look_on(visit, family) {
             Ok(visited) => {
                 let waited = format_span(self.silence_ns as f64);
                 self.notes.push(format!(

@@ -116,7 +116,17 @@ impl Stranger {
     /// # Errors
     /// The address that is not there, why the visit failed, or that the host asks to be left alone.
     pub fn look(&mut self, visit: &Visit, family: Family) -> Result<visit::Visited, LookError> {
-        self.look_by(visit, family, None)
+        // What one that is overloaded answers first is an answer.
+        self.look_by(visit, family, None, |status| status == TOO_MANY)
+    }
+
+    /// A further one: a host that asks to be left alone, also with an answer, is asked for nothing
+    /// more.
+    ///
+    /// # Errors
+    /// As [`Stranger::look`].
+    pub fn look_on(&mut self, visit: &Visit, family: Family) -> Result<visit::Visited, LookError> {
+        self.look_by(visit, family, None, declines)
     }
 
     /// Whether a visit that stalled does not with segments of TCP of [`SMALL_BYTES`] at most: then
@@ -125,7 +135,7 @@ impl Stranger {
     /// # Errors
     /// As [`Stranger::look`].
     pub fn heals(&mut self, visit: &Visit, family: Family) -> Result<bool, LookError> {
-        match self.look_by(visit, family, Some(SMALL_BYTES)) {
+        match self.look_by(visit, family, Some(SMALL_BYTES), declines) {
             Ok(_) => Ok(true),
             Err(LookError::Visit(_)) => Ok(false),
             Err(error) => Err(error),
@@ -137,6 +147,7 @@ impl Stranger {
         visit: &Visit,
         family: Family,
         segment_bytes: Option<u32>,
+        is_plea: fn(u16) -> bool,
     ) -> Result<visit::Visited, LookError> {
         let missing = LookError::NoAddress(family);
         let remote = self.place.at(visit.pair, family).ok_or(missing)?;
@@ -146,7 +157,7 @@ impl Stranger {
         let outcome = self.visitor.visit(&Manner { limits, ..usual });
         self.count(&outcome);
         let visited = outcome?;
-        if let Some(told) = visited.told.as_ref().filter(|told| told.status == TOO_MANY) {
+        if let Some(told) = visited.told.as_ref().filter(|told| is_plea(told.status)) {
             return Err(LookError::Budget(declined(remote, told)));
         }
         Ok(visited)
@@ -159,7 +170,7 @@ impl Stranger {
     /// As [`Stranger::look`].
     pub fn takes_ticket(&mut self, visit: &Visit, http: Http) -> Result<bool, LookError> {
         self.visitor.remember(http)?;
-        let looked = self.look(visit, Family::V4).and_then(|_| self.look(visit, Family::V6));
+        let looked = self.look_on(visit, Family::V4).and_then(|_| self.look_on(visit, Family::V6));
         self.visitor.forget();
         Ok(looked?.secured.is_some_and(|secured| secured.resumed))
     }

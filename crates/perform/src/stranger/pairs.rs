@@ -154,7 +154,7 @@ impl Found {
         let mut seen: PerFamily<Option<Visited>> = PerFamily::default();
         for (http, family) in versions.iter().flat_map(|http| Family::BOTH.map(|f| (*http, f))) {
             let visit = Visit { http, secure, pair: self.last(), ..Visit::default() };
-            let broken = match stranger.look(&visit, family) {
+            let broken = match stranger.look_on(&visit, family) {
                 Ok(visited) => match Broken::answers(&visited) {
                     Some(broken) => broken,
                     None => {
