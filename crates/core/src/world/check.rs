@@ -210,7 +210,18 @@ impl Check<'_> {
             let met = link.met(*side);
             met.v4.queue_frames != met.v6.queue_frames
         });
-        if own && matches!(model, LinkModel::Shaped | LinkModel::Netem) {
+        let by_kernel = matches!(model, LinkModel::Shaped | LinkModel::Netem);
+        let nothing = Side::BOTH.iter().any(|side| {
+            let met = link.met(*side);
+            Family::BOTH.iter().any(|family| {
+                let Conditions { rate_bps, queue_frames, .. } = met.get(*family);
+                rate_bps.is_some() && queue_frames.unwrap_or(link.queue_frames) == 0
+            })
+        });
+        if nothing && by_kernel {
+            self.add(place, "has a queue of no frame, which needs the wire model");
+        }
+        if own && by_kernel {
             self.add(place, "has a queue length of one family, which needs the wire model");
         }
     }

@@ -1,7 +1,7 @@
 //! Asking the holders of labs.
 
 use super::message::{self, Reply, Request};
-use super::{PATIENCE, address, prefix};
+use super::{PATIENCE, address, is_own, prefix};
 use crate::LabError;
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -56,6 +56,10 @@ pub(super) fn ask_at(
         ErrorKind::ConnectionRefused | ErrorKind::NotFound => LabError::NoLab(name.to_owned()),
         _ => LabError::system(format!("reach the lab called {name}"))(error),
     })?;
+    // Names are free to all users, and another's lab is none of this one.
+    if !is_own(&holder) {
+        return Err(LabError::NoLab(name.to_owned()));
+    }
     let failed = || LabError::system(format!("ask the lab called {name}"));
     holder.set_read_timeout(Some(patience)).map_err(failed())?;
     holder.set_write_timeout(Some(patience)).map_err(failed())?;

@@ -13,15 +13,22 @@ use rustix::process::geteuid;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::SocketAddr;
+use std::os::unix::net::{SocketAddr, UnixStream};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 use v6gap_core::world::World;
+use v6gap_sys::netns;
 
 /// Longest name of a lab, in bytes.
 const NAME_BYTES_MAX: usize = 32;
 /// A peer that says nothing for this long is left.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Whether the peer is a process of this user. Both numbers are seen from this user namespace,
+/// where a stranger's is the overflow number.
+pub(crate) fn is_own(peer: &UnixStream) -> bool {
+    netns::peer_user(peer).is_ok_and(|user| user == geteuid().as_raw())
+}
 
 /// What is needed of it to measure in a lab.
 #[derive(Deserialize)]

@@ -10,9 +10,8 @@ pub use crate::held::{down, list, status};
 pub use join::lab;
 
 use crate::held::message::{self, Request};
-use crate::held::{PATIENCE, address};
+use crate::held::{PATIENCE, address, is_own};
 use crate::{Lab, LabError, LabOptions, Lateness, Node};
-use rustix::process::geteuid;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -82,7 +81,7 @@ fn serve(
 ) -> Result<UnixStream, LabError> {
     loop {
         let (peer, _) = listener.accept().map_err(LabError::system("accept a connection"))?;
-        if !is_own(&peer) {
+        if !is_heard(&peer) {
             continue;
         }
         // What goes wrong with one peer must not end the lab.
@@ -104,12 +103,11 @@ fn serve(
     }
 }
 
-/// Whether the peer is a process of this user. Both numbers are seen from this user namespace,
-/// where a stranger's is the overflow number.
-fn is_own(peer: &UnixStream) -> bool {
+/// Whether the peer is to be heard, and for how long: it is a process of this user.
+fn is_heard(peer: &UnixStream) -> bool {
     let patient = peer.set_read_timeout(Some(PATIENCE)).is_ok()
         && peer.set_write_timeout(Some(PATIENCE)).is_ok();
-    patient && netns::peer_user(peer).is_ok_and(|user| user == geteuid().as_raw())
+    patient && is_own(peer)
 }
 
 fn status_text(name: &str, lab: &Lab) -> String {

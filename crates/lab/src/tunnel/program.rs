@@ -5,6 +5,7 @@ use super::Ending;
 use crate::LabError;
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 /// Port of WireGuard at both ends of tunnel 0; the number of another is added.
@@ -46,7 +47,9 @@ impl Drop for Program {
 /// waits until it says `ready`.
 pub(super) fn start(script: &str, settings: &[(&str, &str)]) -> Result<Program, LabError> {
     let operation = || "start a tunnel's program";
+    // What interrupts this program at its terminal is for it alone: the script ends with it.
     let mut child = command("unshare")
+        .process_group(0)
         .args(["--mount", "sh", "-c", script])
         .envs(settings.iter().copied())
         .stdin(Stdio::piped())
