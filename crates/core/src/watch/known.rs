@@ -65,7 +65,7 @@ impl Spent {
     }
 
     /// With so many bytes more on a day.
-    fn and(self, day: u64, bytes: u64) -> Spent {
+    pub(crate) fn and(self, day: u64, bytes: u64) -> Spent {
         let latest = if day + 1 == self.day { self.day } else { day };
         Spent { day: latest, bytes: self.on(day).saturating_add(bytes) }
     }

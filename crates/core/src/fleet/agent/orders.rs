@@ -7,6 +7,7 @@ use crate::fleet::id::Token;
 use crate::fleet::message::{Answer, Command, Order, Prepare, Refusal, Role, SPOKEN, Start};
 use crate::fleet::work::Now;
 use crate::fleet::{CLOCK_NS_MAX, DISK_BYTES_MIN, READY_NS};
+use crate::watch::known::Spent;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::mem::replace;
@@ -60,7 +61,8 @@ impl Agent {
         }
         let asked = asked.unwrap_or_else(|| Err("it was not read".to_string()));
         let day = now.wall.day();
-        let spent = if self.known.day == day { self.known.bytes } else { 0 };
+        let before = Spent { day: self.known.day, bytes: self.known.bytes };
+        let spent = before.on(day);
         let refusal = self.refusal(&job, asked.as_ref(), spent, now);
         // What was refused once is refused for ever, whatever of it comes again later.
         if token > self.known.highest {
@@ -68,8 +70,8 @@ impl Agent {
             if let (None, Ok(asked)) = (&refusal, &asked) {
                 // Without a limit nobody need know.
                 job.reserved = asked.bytes.unwrap_or(0);
-                self.known.day = day;
-                self.known.bytes = spent.saturating_add(job.reserved);
+                let Spent { day, bytes } = before.and(day, job.reserved);
+                (self.known.day, self.known.bytes) = (day, bytes);
             }
             actions.push(Action::Remember(self.known));
         }
