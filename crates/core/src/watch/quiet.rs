@@ -51,6 +51,15 @@ impl Quiet {
         between.chain([now.later(length_ns)]).any(|moment| self.holds(moment))
     }
 
+    /// In how many ns it is quiet, if that is within `length_ns` from `now` on.
+    pub fn begins(&self, now: Moment, length_ns: u64) -> Option<u64> {
+        // Spans begin at whole minutes.
+        let to_minute = MINUTE_NS - now.unix_ns % MINUTE_NS;
+        let minutes = (0..=length_ns / MINUTE_NS).map(|step| to_minute + step * MINUTE_NS);
+        let all = core::iter::once(0).chain(minutes).take_while(|ns| *ns <= length_ns);
+        all.filter(|_| !self.0.is_empty()).find(|ns| self.holds(now.later(*ns)))
+    }
+
     fn holds(&self, moment: Moment) -> bool {
         let local_s = (moment.unix_ns / 1_000_000_000) as i64 + i64::from(moment.offset_s);
         let minutes = local_s.div_euclid(60);
@@ -169,6 +178,14 @@ mod tests {
         let days: Vec<bool> = (0..7).map(|d| week_end.touches(at(d, 700, 0), 0)).collect();
         assert_eq!(days, [true, false, false, false, false, true, true]);
         assert!(quiet(&["12:00-12:01"]).touches(at(2, 720, 0), 0));
+        let (minute, late) = (60_000_000_000, quiet(&["12:00-12:05"]));
+        let begins = |before: u64, length_ns| {
+            let now = at(2, 720, 0);
+            late.begins(Moment { unix_ns: now.unix_ns - before, ..now }, length_ns)
+        };
+        assert_eq!(begins(90_000_000_000, 2 * minute), Some(90_000_000_000));
+        assert_eq!((begins(2 * minute, minute), begins(0, 0)), (None, Some(0)));
+        assert_eq!(quiet(&[]).begins(at(0, 600, 0), u64::from(u32::MAX)), None);
     }
 
     #[test]

@@ -46,8 +46,10 @@ impl Going<'_> {
             Err(source) => return Ok(Came::failed(trouble(source).to_string())),
         };
         let now_ns = clock::now_ns();
-        // A run may take twice its time where its rounds are long.
-        let stop_at_ns = now_ns.saturating_add(2 * time_ns + PATIENCE_NS);
+        // A run may take twice its time where its rounds are long, but not into quiet hours.
+        let most_ns = 2 * time_ns + PATIENCE_NS;
+        let quiet_ns = self.machine.watch().quiet.begins(now(), most_ns);
+        let stop_at_ns = now_ns.saturating_add(quiet_ns.unwrap_or(most_ns));
         let mut process = Process::new(apart, stop_at_ns);
         let mut said = Said::new(&self.expected_of(visit));
         loop {
@@ -72,7 +74,7 @@ impl Going<'_> {
             .map_err(|source| WatchTrouble::Program { program: self.program.to_owned(), source })?;
         let mut came = said.came(exit, visit.continued.is_some());
         // Nobody who watches did that.
-        if is_late && came.how == How::Ended(Outcome::Stopped) {
+        if is_late && quiet_ns.is_none() && came.how == How::Ended(Outcome::Stopped) {
             let why = "it took too long and was stopped".to_owned();
             came.how = How::Ended(Outcome::Failed { why });
         }
