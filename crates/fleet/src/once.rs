@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use v6gap_core::fleet::clock::Clocks;
 use v6gap_core::fleet::coordinator::{Obstacle, unfit};
 use v6gap_core::fleet::names::HostName;
-use v6gap_core::fleet::work::Work;
+use v6gap_core::fleet::work::{Key, Work};
 use v6gap_core::fleet::{HEARTBEAT_NS, SECOND_NS, SILENT_NS};
 
 /// How long something may be in the way of a path, in ns: by then an agent that is there was heard.
@@ -62,6 +62,12 @@ pub(crate) struct Waiting {
     paths: Vec<Path>,
 }
 
+/// The key that an older program has down for that work, which does not tell which text of the plan
+/// it was.
+fn untold((from, to, plan, _): Key<'_>) -> Key<'_> {
+    (from, to, plan, "")
+}
+
 impl Waiting {
     /// For all of them.
     pub fn new(works: impl Iterator<Item = Work>) -> Self {
@@ -78,11 +84,15 @@ impl Waiting {
     /// Takes note of what came out since it began.
     pub fn came(&mut self, visits: &[&Visited], missed: &[&Missed]) {
         let visits: BTreeSet<_> = visits.iter().map(|visit| visit.of()).collect();
-        self.paths.retain(|path| !visits.contains(&path.work.key()));
+        self.paths.retain(|path| {
+            let key = path.work.key();
+            !visits.contains(&key) && !visits.contains(&untold(key))
+        });
         let missed: BTreeMap<_, &str> =
             missed.iter().map(|missed| (missed.of(), missed.why.as_str())).collect();
         for path in &mut self.paths {
-            if let Some(why) = missed.get(&path.work.key()) {
+            let key = path.work.key();
+            if let Some(why) = missed.get(&key).or_else(|| missed.get(&untold(key))) {
                 path.given_up = Some((*why).to_owned());
             }
         }
@@ -237,8 +247,8 @@ mod tests {
         let (first, second) = (work("rome/a", "oslo/b"), work("oslo/b", "bern/c"));
         let Work { from, to, plan, .. } = second.clone();
         let why = "bern/c: its owner does not allow it: rtt".to_owned();
-        let missed =
-            Missed { from, to, plan: plan.name.clone(), why: why.clone(), missed_unix_ns: 7 };
+        let (plan, hash) = (plan.name.clone(), plan.hash.clone());
+        let missed = Missed { from, to, plan, hash, why: why.clone(), missed_unix_ns: 7 };
         waiting.came(&[], &[&missed]);
         assert!(!waiting.is_over(0), "one is still waited for");
         waiting.came(&[&visited(&first)], &[&missed]);

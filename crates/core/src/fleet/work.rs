@@ -59,10 +59,15 @@ pub struct Work {
     pub continued: Option<RunId>,
 }
 
+/// What work is known by: from where to where, the name of its plan, and the hash of that one's
+/// text, which is another plan under the name once it is edited. Where the hash is not known it is
+/// empty.
+pub type Key<'a> = (&'a HostName, &'a HostName, &'a str, &'a str);
+
 impl Work {
     /// What makes it the same work at another time.
-    pub fn key(&self) -> (&HostName, &HostName, &str) {
-        (&self.from, &self.to, &self.plan.name)
+    pub fn key(&self) -> Key<'_> {
+        (&self.from, &self.to, &self.plan.name, &self.plan.hash)
     }
 }
 

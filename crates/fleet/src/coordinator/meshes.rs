@@ -7,7 +7,7 @@ use std::sync::Arc;
 use v6gap_core::fleet::id::JobId;
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::timetable::{MeshTimetable, Planned, Standing};
-use v6gap_core::fleet::work::{Now, Outcome, SentPlan, Timetable, Work};
+use v6gap_core::fleet::work::{Key, Now, Outcome, SentPlan, Timetable, Work};
 use v6gap_core::watch::Moment;
 use v6gap_store::parse_mesh;
 
@@ -99,13 +99,7 @@ impl Meshes {
 
     /// Work of that key of the mesh plan of that name was measured last at that time, in ns since
     /// the Unix epoch: `now`, where that was said by a clock that was ahead.
-    pub fn measured(
-        &mut self,
-        name: &str,
-        key: (&HostName, &HostName, &str),
-        at_unix_ns: u64,
-        now_unix_ns: u64,
-    ) {
+    pub fn measured(&mut self, name: &str, key: Key<'_>, at_unix_ns: u64, now_unix_ns: u64) {
         match self.tables.get_mut(name) {
             Some(table) if at_unix_ns > now_unix_ns => table.was_measured(key, now_unix_ns),
             Some(table) => table.measured(key, at_unix_ns),
@@ -182,14 +176,16 @@ mod tests {
         let mut meshes = Meshes::default();
         meshes.set("two", Some(applied().timetable(now().wall).unwrap()));
         let work = meshes.tables["two"].works().next().unwrap();
-        let (from, to, plan) = work.key();
+        let (from, to, plan, hash) = work.key();
         let now_unix_ns = now().wall.unix_ns;
-        meshes.measured("two", (from, to, "another.toml"), now_unix_ns, now_unix_ns);
-        meshes.measured("another", (from, to, plan), now_unix_ns, now_unix_ns);
+        meshes.measured("two", (from, to, "another.toml", hash), now_unix_ns, now_unix_ns);
+        // As it was before it was edited.
+        meshes.measured("two", (from, to, plan, "0123abcd"), now_unix_ns, now_unix_ns);
+        meshes.measured("another", work.key(), now_unix_ns, now_unix_ns);
         assert!(meshes.clone().next(now(), &|_| true).is_some(), "another was measured");
         // As a clock says that was a month ahead: it counts from now on.
         let ahead_unix_ns = now_unix_ns + 30 * 86_400_000_000_000;
-        meshes.measured("two", (from, to, plan), ahead_unix_ns, now_unix_ns);
+        meshes.measured("two", work.key(), ahead_unix_ns, now_unix_ns);
         assert_eq!(meshes.next(now(), &|_| true), None);
         let wall = now().wall;
         let overdue = |hours: u64| {

@@ -8,7 +8,7 @@ use crate::nats::keys::Bucket;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use v6gap_core::fleet::names::HostName;
-use v6gap_core::fleet::work::{Outcome, Work};
+use v6gap_core::fleet::work::{Key, Outcome, Work};
 use v6gap_core::record::RunId;
 
 /// How often it is tried to have down what came of a path, and how long after another: longer than
@@ -25,6 +25,9 @@ pub struct Visited {
     pub to: HostName,
     /// What the mesh plan calls the plan.
     pub plan: String,
+    /// The hash of the plan's text; programs before this did not tell.
+    #[serde(default)]
+    pub hash: String,
     /// The run, at the host that measured and in its folder of the archive.
     #[serde(default)]
     pub run: Option<RunId>,
@@ -42,6 +45,9 @@ pub struct Missed {
     pub to: HostName,
     /// What the mesh plan calls the plan.
     pub plan: String,
+    /// The hash of the plan's text; programs before this did not tell.
+    #[serde(default)]
+    pub hash: String,
     /// What the last attempt failed by, in words.
     pub why: String,
     /// When that was, in ns since the Unix epoch.
@@ -50,8 +56,8 @@ pub struct Missed {
 
 impl Missed {
     /// The key of the work that was not measured.
-    pub fn of(&self) -> (&HostName, &HostName, &str) {
-        (&self.from, &self.to, self.plan.as_str())
+    pub fn of(&self) -> Key<'_> {
+        (&self.from, &self.to, &self.plan, &self.hash)
     }
 }
 
@@ -65,8 +71,8 @@ pub(super) fn written(work: &Work, outcome: &Outcome, unix_ns: u64) -> Option<(S
         }
         Outcome::GivenUp { why, .. } => {
             let Work { from, to, plan, .. } = work.clone();
-            let (plan, why) = (plan.name.clone(), why.clone());
-            let missed = Missed { from, to, plan, why, missed_unix_ns: unix_ns };
+            let (plan, hash, why) = (plan.name.clone(), plan.hash.clone(), why.clone());
+            let missed = Missed { from, to, plan, hash, why, missed_unix_ns: unix_ns };
             (format!("missed.{}", key(work.key())), serde_json::to_vec(&missed))
         }
         Outcome::Failed { .. } | Outcome::Lost { .. } => return None,
@@ -76,8 +82,8 @@ pub(super) fn written(work: &Work, outcome: &Outcome, unix_ns: u64) -> Option<(S
 }
 
 /// The key of a path and a plan: names of plans may have any letters.
-fn key((from, to, plan): (&HostName, &HostName, &str)) -> String {
-    let plan = hash(plan);
+fn key((from, to, plan, text): Key<'_>) -> String {
+    let plan = hash(&format!("{plan} {text}"));
     format!("{}.{}.{}.{}.{plan}", from.site(), from.host(), to.site(), to.host())
 }
 
@@ -108,7 +114,8 @@ impl Visited {
     /// Work that was measured into `run`.
     pub fn new(work: &Work, run: Option<RunId>, unix_ns: u64) -> Self {
         let Work { from, to, plan, .. } = work.clone();
-        Visited { from, to, plan: plan.name.clone(), run, unix_ns }
+        let (plan, hash) = (plan.name.clone(), plan.hash.clone());
+        Visited { from, to, plan, hash, run, unix_ns }
     }
 
     /// Its key.
@@ -117,8 +124,8 @@ impl Visited {
     }
 
     /// The key of the work that was measured.
-    pub fn of(&self) -> (&HostName, &HostName, &str) {
-        (&self.from, &self.to, self.plan.as_str())
+    pub fn of(&self) -> Key<'_> {
+        (&self.from, &self.to, &self.plan, &self.hash)
     }
 }
 

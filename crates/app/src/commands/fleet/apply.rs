@@ -47,7 +47,7 @@ pub fn once(args: &FleetRunArgs) -> Result<Outcome, Failure> {
     let once = once.map_err(|error| Failure::unexpected(error.to_string()))??;
     for (work, why) in &once.missing {
         let why = why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-        let (from, to, plan) = work.key();
+        let (from, to, plan, _) = work.key();
         output::to_stdout(&format!("Not measured: {from} to {to} ({plan}){why}"));
     }
     if let Some(why) = &once.left {

@@ -480,7 +480,7 @@ fn a_path_that_two_groups_measure_by_one_plan_is_free_when_it_ended_and_counts_f
     timetable.came(&whole, &job, &Outcome::Measured { run: None }, now(11 * HOUR));
     // As it is told from the archive.
     let (from, to) = ("a/a".parse().unwrap(), "b/b".parse().unwrap());
-    timetable.measured((&from, &to, "p"), at(100 * HOUR).unix_ns);
+    timetable.measured((&from, &to, "p", ""), at(100 * HOUR).unix_ns);
     assert_eq!(timetable.wakes_unix_ns(at(100 * HOUR)), Some(at(101 * HOUR).unix_ns));
     assert_eq!(timetable.next(now(100 * HOUR), &|_: &Work| true), None);
 }

@@ -3,8 +3,7 @@
 use super::{Ended, Order, Slot, Standing, Visit};
 use crate::fleet::id::JobId;
 use crate::fleet::mesh::{Carriers, Class, Mesh, Pair, Paths};
-use crate::fleet::names::HostName;
-use crate::fleet::work::{Now, Outcome, SentPlan, Timetable, Work};
+use crate::fleet::work::{Key, Now, Outcome, SentPlan, Timetable, Work};
 use crate::record::RunId;
 use crate::watch::Moment;
 use alloc::collections::BTreeMap;
@@ -75,7 +74,7 @@ impl MeshTimetable {
 
     /// The work of that key was measured last at that time, in ns since the Unix epoch, as an
     /// archive says it: that counts for every group that has it.
-    pub fn measured(&mut self, key: (&HostName, &HostName, &str), began_unix_ns: u64) {
+    pub fn measured(&mut self, key: Key<'_>, began_unix_ns: u64) {
         let visits = self.visits(key);
         self.order.carried(&visits, began_unix_ns);
         self.was_measured(key, began_unix_ns);
@@ -83,7 +82,7 @@ impl MeshTimetable {
 
     /// The same, of a time that is known no better than not to be over yet, so that links are taken
     /// to have carried nothing today.
-    pub fn was_measured(&mut self, key: (&HostName, &HostName, &str), began_unix_ns: u64) {
+    pub fn was_measured(&mut self, key: Key<'_>, began_unix_ns: u64) {
         for visit in self.visits(key) {
             // What failed since then is tried again at its time.
             if self.failed.get(&visit).is_none_or(|failed| failed.unix_ns <= began_unix_ns) {
@@ -140,14 +139,15 @@ impl MeshTimetable {
     }
 
     /// The visits of that key: several groups may have the path with the same plan.
-    fn visits(&self, (from, to, plan): (&HostName, &HostName, &str)) -> Vec<Visit> {
+    fn visits(&self, (from, to, plan, hash): Key<'_>) -> Vec<Visit> {
         let (Some(from), Some(to)) = (self.mesh.host(from), self.mesh.host(to)) else {
             return Vec::new();
         };
         let pair = Pair { from, to };
         let is_of = |visit: &Visit| {
             let planned = self.planned.get(visit.measure);
-            planned.is_some_and(|planned| planned.plan.name == plan)
+            let is_it = |hashed: &str| hash.is_empty() || hash == hashed;
+            planned.is_some_and(|of| of.plan.name == plan && is_it(&of.plan.hash))
         };
         let visits = (0..self.planned.len()).map(|measure| Visit { measure, pair });
         visits.filter(is_of).filter(|visit| self.order.has(*visit)).collect()
