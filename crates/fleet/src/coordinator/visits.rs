@@ -148,7 +148,10 @@ pub(crate) async fn with_missed(state: &Bucket) -> Result<(Vec<Visited>, Vec<Mis
 fn read(all: &[(String, Vec<u8>)]) -> (Vec<Visited>, Vec<Missed>) {
     let visits = all.iter().filter_map(|(_, text)| serde_json::from_slice(text).ok());
     let missed = all.iter().filter_map(|(_, text)| serde_json::from_slice(text).ok());
-    (visits.collect(), missed.collect())
+    let mut visits: Vec<Visited> = visits.collect();
+    // The last that is told of work counts, and an older program has its own under another key.
+    visits.sort_by_key(|visit| visit.unix_ns);
+    (visits, missed.collect())
 }
 
 #[cfg(test)]
@@ -214,6 +217,11 @@ mod tests {
         let keys = [visits[0].of(), visits[1].of(), missed[0].of()];
         assert_eq!(keys, [one.key(), other.key(), one.key()]);
         assert_eq!((missed.len(), &missed[0].why, missed[0].missed_unix_ns), (1, &why, 9));
+        // One that an older program has down comes behind by its key, and is earlier.
+        let older = Visited { hash: String::new(), unix_ns: 3, ..visits[0].clone() };
+        let last = ("zzz".to_owned(), serde_json::to_vec(&older).unwrap());
+        let (visits, _) = read(&[all.to_vec(), vec![last]].concat());
+        assert_eq!(visits.iter().map(|visit| visit.unix_ns).collect::<Vec<_>>(), [3, 7, 8]);
         // Neither takes the place of the other.
         let keys: std::collections::BTreeSet<&str> = all.iter().map(|(key, _)| &**key).collect();
         assert_eq!(keys.len(), 3, "{keys:?}");

@@ -75,7 +75,9 @@ impl MeshTimetable {
     /// The work of that key was measured last at that time, in ns since the Unix epoch, as an
     /// archive says it: that counts for every group that has it.
     pub fn measured(&mut self, key: Key<'_>, began_unix_ns: u64) {
-        let visits = self.visits(key);
+        // Links carried it, whichever text of the plan it was.
+        let (from, to, plan, _) = key;
+        let visits = self.visits((from, to, plan, ""));
         self.order.carried(&visits, began_unix_ns);
         self.was_measured(key, began_unix_ns);
     }
