@@ -129,7 +129,7 @@ pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
             break;
         }
         let led = self::found(wanted, next, found.budget.clone())?;
-        if led.leads_in() && !found.answers_near() {
+        if led.leads_in() && !found.answers_near() && !led.is_itself(&found) {
             // A host of others must not choose what is asked for behind a firewall.
             note.push_str(", which is not followed: it is in this network, or this computer");
             found.notes.push(note);
@@ -218,6 +218,14 @@ impl Found {
         let PerFamily { v4, v6 } = self.target.addresses;
         let mut all = v4.into_iter().chain(v6).chain(pairs).map(|address| address.ip());
         all.any(|address| address.is_unspecified() || target::is_near(address))
+    }
+
+    /// Whether it is the same host at the same addresses, on a port of the web.
+    fn is_itself(&self, before: &Found) -> bool {
+        let ips = |of: &Found| of.target.addresses.map(|address| address.map(|a| a.ip()));
+        self.site.host.eq_ignore_ascii_case(&before.site.host)
+            && ips(self) == ips(before)
+            && matches!(self.site.port, 80 | 443)
     }
 
     /// Whether it answered at such an address.
