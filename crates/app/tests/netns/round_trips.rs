@@ -184,7 +184,8 @@ pub fn in_one_thread() {
         );
         assert!(one.iter().zip(two).all(|(one, two)| *one < 0.7 * two), "{one:?} and {two:?}");
         let q = question(&result, &format!("rtt-{transport}-64-stack"), "rtt");
-        assert_eq!(q["discards"]["v6"], q["discards"]["v4"], "{q:#}");
+        // Pairs of an unproved family do not count, and without any there is no effect.
+        assert!(number(&q["effect"]["pairs"]) >= 2.0, "{q:#}");
     }
 }
 
