@@ -328,6 +328,20 @@ impl Answered {
     pub(super) fn at(ns: u64) -> Self {
         Answered { ns, held_ns: None }
     }
+
+    /// A datagram of so many bytes that has just come, if it is the answer.
+    #[inline]
+    pub(super) fn by(
+        count: usize,
+        buffers: &mut Buffers,
+        watch: &Watch<'_>,
+    ) -> Result<Option<Self>, Cause> {
+        let now_ns = clock::now_ns();
+        if count == buffers.back().len() && buffers.is_answered() {
+            return Ok(Some(Answered::at(now_ns)));
+        }
+        watch.busy(now_ns).map(|()| None)
+    }
 }
 
 impl Lossy for Datagram {
@@ -354,11 +368,9 @@ impl Lossy for Datagram {
         loop {
             match spinning(watch, || self.recv(buffers.back())) {
                 Ok(count) => {
-                    let now_ns = clock::now_ns();
-                    if count == buffers.back().len() && buffers.is_answered() {
-                        return Ok(Some(Answered::at(now_ns)));
+                    if let Some(answered) = Answered::by(count, buffers, watch)? {
+                        return Ok(Some(answered));
                     }
-                    watch.busy(now_ns)?;
                 }
                 Err(error) if ErrorClass::of(&error).is_timeout() => {
                     watch.idle(&mut quiet)?;

@@ -166,11 +166,9 @@ impl Lossy for Pair<'_, Datagram> {
             self.answer_next(asked, bytes)?;
             match self.near.recv(buffers.back()) {
                 Ok(count) => {
-                    let now_ns = clock::now_ns();
-                    if count == bytes && buffers.is_answered() {
-                        return Ok(Some(Answered::at(now_ns)));
+                    if let Some(answered) = Answered::by(count, buffers, watch)? {
+                        return Ok(Some(answered));
                     }
-                    watch.busy(now_ns)?;
                 }
                 Err(error) if ErrorClass::of(&error).is_timeout() => watch.idle(&mut quiet)?,
                 Err(error) => return Err(error.into()),
