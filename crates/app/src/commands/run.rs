@@ -165,8 +165,9 @@ fn go_on(
         return Err(failure);
     }
     let plan = continuation(header, &lines, args)?;
+    let asked = args.lab.choose();
     if let Some(stored) = &plan.world
-        && is_another(stored, &args.lab)
+        && is_another(stored, &args.lab, &asked)
     {
         let what =
             format!("--lab cannot change {id}: it goes on in the lab that it was measured in");
@@ -178,7 +179,7 @@ fn go_on(
     }
     if plan.world.is_some() {
         addresses_in_lab(args);
-        say_anew(&args.lab);
+        say_anew(&args.lab, &asked);
         return session::in_lab(plan, options, Some(id), context);
     }
     if args.lab.lab.is_some() {
@@ -191,13 +192,13 @@ fn go_on(
 }
 
 /// Says so where the lab that was named is not the one in which a stored run goes on.
-fn say_anew(asked: &LabChoice) {
-    let why = match asked.choose() {
+fn say_anew(typed: &LabChoice, asked: &Result<Option<Chosen>, Failure>) {
+    let why = match asked {
         Ok(None | Some(Chosen { held: None, .. })) => return,
-        Ok(Some(Chosen { held: Some(_), .. })) => "it is up".to_owned(),
-        Err(failure) => failure.what().to_owned(),
+        Ok(Some(Chosen { held: Some(_), .. })) => "it is up",
+        Err(failure) => failure.what(),
     };
-    let lab = asked.lab.as_deref().unwrap_or_default();
+    let lab = typed.lab.as_deref().unwrap_or_default();
     let note = format!("note: --lab {lab}: {why}; the run goes on in a new lab like its own");
     output::to_stderr(&note);
 }
@@ -212,14 +213,13 @@ fn addresses_in_lab(args: &RunArgs) {
 
 /// Whether a world was asked for that is not the stored one. A lab that is up may have other
 /// conditions by now, and one that is gone is as the run was.
-fn is_another(stored: &World, asked: &LabChoice) -> bool {
-    let Ok(Some(Chosen { world, held: None })) = asked.choose() else { return false };
-    let between_others = asked.from.is_some() || asked.to.is_some();
-    let world = match between_others {
-        true => world,
-        false => world.measured(stored.client, stored.server),
-    };
-    world != *stored
+fn is_another(stored: &World, typed: &LabChoice, asked: &Result<Option<Chosen>, Failure>) -> bool {
+    let Ok(Some(Chosen { world, held: None })) = asked else { return false };
+    let between_others = typed.from.is_some() || typed.to.is_some();
+    match between_others {
+        true => world != stored,
+        false => world.clone().measured(stored.client, stored.server) != *stored,
+    }
 }
 
 /// Why nothing can be added to a run that was measured neither in a lab nor with a server of v6gap
