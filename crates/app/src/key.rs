@@ -1,5 +1,5 @@
-//! The word that both ends share: where it comes from, whether it is fit for what it guards, and
-//! how a good one is made.
+//! What an end proves itself with, a word that both share or pinned keys: where it comes from,
+//! whether it is fit for what it guards, and how a good one is made.
 
 use crate::args::{KeyArgs, SnmpArgs};
 use crate::failure::{Failure, Outcome};
@@ -7,7 +7,7 @@ use crate::output;
 use std::io::{BufRead, ErrorKind, Read};
 use std::path::Path;
 use v6gap_core::wire::PORT;
-use v6gap_perform::serve::StampKey;
+use v6gap_perform::serve::{Pinned, StampKey};
 use v6gap_perform::{Credentials, Key, Secret as Privacy};
 use v6gap_sys::entropy;
 use v6gap_sys::secrets::{self, Secret};
@@ -32,26 +32,28 @@ pub enum Reach {
     Public,
 }
 
-/// A word that was given.
+/// A word that was given, or pinned keys.
 struct Word {
     text: String,
     from: Source,
 }
 
-/// Where a word came from.
+/// Where it came from.
 enum Source {
     Variable,
     /// The first line of standard input.
     Input,
     CommandLine,
-    /// A file by this name, and whether others may read it or what keeps the system from telling.
+    /// A file by this name, of which a word is the first line, and whether others may read it or
+    /// what keeps the system from telling.
     File(String, Result<u32, String>),
 }
 
 /// The key that a client was given; the known one if none was. What is doubtful about it is said.
 ///
 /// # Errors
-/// If the word is empty (E108) or the file is not there (E507) or cannot be read (E508).
+/// If the word is empty or the pinned keys do not read (E108), or the file is not there (E507) or
+/// cannot be read (E508).
 pub fn of_client(args: &KeyArgs) -> Result<Key, Failure> {
     let Some(word) = word(args)? else { return Ok(Key::none()) };
     let key = word.key()?;
@@ -108,6 +110,9 @@ fn unread(path: &Path, error: &std::io::Error) -> Failure {
 pub fn of_stamp(path: &Path, credentials: Option<&Path>) -> Result<StampKey, Failure> {
     let secret = read(path, credentials)?;
     let name = path.display();
+    if Pinned::is_in(&secret.text) {
+        return Err(no_pinned(format!("{name} has pinned keys, which are none of STAMP")));
+    }
     let line = secret.text.lines().next().unwrap_or_default();
     let key = StampKey::of_text(line).map_err(|why| {
         let what = format!("{name}: the first line holds no key of STAMP: {why}");
@@ -165,20 +170,8 @@ pub fn of_devices(args: &SnmpArgs, keys: &SnmpKeys) -> Result<Credentials, Failu
 pub fn make(path: &Path, port: u16) -> Result<String, Failure> {
     let random: [u8; RANDOM_BYTES] = entropy::bytes()?;
     let word: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let name = path.display();
-    let missing = secrets::create(path, &format!("{word}\n")).map_err(|error| {
-        let (code, outcome) = match error.kind() {
-            ErrorKind::AlreadyExists => ("E110", Outcome::Usage),
-            ErrorKind::PermissionDenied => ("E508", Outcome::Permission),
-            _ => ("E509", Outcome::Unexpected),
-        };
-        Failure::new(code, outcome, format!("cannot make the key file {name}: {error}"))
-    })?;
-    let whose = match missing {
-        None => "only you can read it".to_owned(),
-        Some(why) => format!("see to it that only you can read it: {why}"),
-    };
-    let port = if port == PORT { String::new() } else { format!(" -p {port}") };
+    let whose = create(path, &format!("{word}\n"))?;
+    let (name, port) = (path.display(), typed(port));
     Ok(format!(
         "A new key of 128 random bits is in {name}; {whose}.\n\n\
          Here:   v6gap serve --key-file {name}{port}\n\
@@ -188,6 +181,51 @@ pub fn make(path: &Path, port: u16) -> Result<String, Failure> {
     ))
 }
 
+/// Makes a file with a new private key, and says what to do with that and its public one.
+///
+/// # Errors
+/// As for a word.
+pub fn make_pinned(path: &Path, port: u16) -> Result<String, Failure> {
+    let (text, public) = Pinned::new_file(entropy::bytes()?);
+    let whose = create(path, &text)?;
+    let (name, port) = (path.display(), typed(port));
+    Ok(format!(
+        "A new private key is in {name}; {whose}. It stays on this computer. Its public key:\n\n\
+         {:8}{public}\n\n\
+         The other end makes its own in the same way. Each file needs a line for the other end,\n\
+         its public key got by a way that you trust. A host that is asked for by a name which\n\
+         stands there has to prove that key; by another name or an address, any of those there.\n\n\
+         Here:   peer OTHER-HOST ITS-PUBLIC-KEY     in {name}, then\n\
+         {:8}v6gap serve --key-file {name}{port}\n\
+         There:  peer THIS-HOST {public}\n\
+         {:8}in its file, then\n\
+         {:8}v6gap run THIS-HOST --key-file ITS-FILE{port}\n",
+        "", "", "", ""
+    ))
+}
+
+/// Makes a file with a secret; says who can read it.
+fn create(path: &Path, text: &str) -> Result<String, Failure> {
+    let name = path.display();
+    let missing = secrets::create(path, text).map_err(|error| {
+        let (code, outcome) = match error.kind() {
+            ErrorKind::AlreadyExists => ("E110", Outcome::Usage),
+            ErrorKind::PermissionDenied => ("E508", Outcome::Permission),
+            _ => ("E509", Outcome::Unexpected),
+        };
+        Failure::new(code, outcome, format!("cannot make the key file {name}: {error}"))
+    })?;
+    Ok(match missing {
+        None => "only you can read it".to_owned(),
+        Some(why) => format!("see to it that only you can read it: {why}"),
+    })
+}
+
+/// What is typed for a port.
+fn typed(port: u16) -> String {
+    if port == PORT { String::new() } else { format!(" -p {port}") }
+}
+
 /// What was typed comes before the variable.
 fn word(args: &KeyArgs) -> Result<Option<Word>, Failure> {
     if args.key_of_input {
@@ -195,7 +233,11 @@ fn word(args: &KeyArgs) -> Result<Option<Word>, Failure> {
     }
     if let Some(path) = &args.key_file {
         let secret = read(path, args.credentials.as_deref())?;
-        let text = secret.text.lines().next().map(str::trim).unwrap_or_default().to_owned();
+        let text = if Pinned::is_in(&secret.text) {
+            secret.text
+        } else {
+            secret.text.lines().next().map(str::trim).unwrap_or_default().to_owned()
+        };
         let others = secret.others.map_err(|missing| missing.to_string());
         return Ok(Some(Word { text, from: Source::File(path.display().to_string(), others) }));
     }
@@ -217,6 +259,13 @@ fn of_input() -> Result<Word, Failure> {
 
 impl Word {
     fn key(&self) -> Result<Key, Failure> {
+        if Pinned::is_in(&self.text) {
+            return match &self.from {
+                Source::File(path, _) => Key::of_pinned(&self.text)
+                    .map_err(|why| no_pinned(format!("{path}, pinned keys: {why}"))),
+                _ => Err(no_pinned("pinned keys are taken from a file alone".to_owned())),
+            };
+        }
         Key::of_word(&self.text).map_err(|_| {
             let what = match &self.from {
                 Source::Variable => "the variable V6GAP_KEY is set and empty".to_owned(),
@@ -260,6 +309,11 @@ impl Word {
         }
         doubts
     }
+}
+
+fn no_pinned(what: String) -> Failure {
+    Failure::new("E108", Outcome::Usage, what)
+        .run("v6gap serve --new-key FILE --pinned", "makes such a file, and says what it needs")
 }
 
 fn weak(what: String) -> Failure {

@@ -10,6 +10,7 @@
 pub mod capture;
 pub mod control;
 pub mod device;
+mod hex;
 pub mod hot;
 pub mod run;
 pub mod server;

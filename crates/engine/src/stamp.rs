@@ -1,6 +1,7 @@
 //! What authenticates test packets of STAMP: HMAC-SHA-256 under a key that both ends were given,
 //! cut to half its length (RFC 8762 section 4.4, RFC 2104).
 
+use crate::hex::octets_of;
 use snow::params::HashChoice;
 use snow::resolvers::{CryptoResolver, DefaultResolver};
 use snow::types::Hash;
@@ -91,13 +92,6 @@ fn sha_256() -> Box<dyn Hash> {
     DefaultResolver
         .resolve_hash(&HashChoice::SHA256)
         .expect("the default resolver has SHA-256, for which this crate asks in its Cargo.toml")
-}
-
-/// The octets of pairs of hexadecimal digits.
-fn octets_of(digits: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u32> = digits.chars().map(|c| c.to_digit(16)).collect::<Option<_>>()?;
-    let pair = |pair: &[u32]| u8::try_from(pair[0] * 16 + pair.get(1)?).ok();
-    digits.chunks(2).map(pair).collect()
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ pub fn ask(
         want: lacking.map(|_| Feature::Whereabouts).into_iter().collect(),
         wait: false,
         local: target.local,
-        ..ClientOptions::new(access.key, tool(), host)
+        ..ClientOptions::new(access.key.towards(&target.name), tool(), host)
     };
     let connection = Connection::open(addresses, &options, &mut |_| ControlFlow::Break(()))?;
     let located =

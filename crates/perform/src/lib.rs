@@ -66,6 +66,7 @@ pub mod errors {
 pub mod serve {
     pub use crate::placement::processors;
     pub use crate::turn::HostDoor;
+    pub use v6gap_engine::control::Pinned;
     pub use v6gap_engine::server::{
         Prefix, Server, ServerError, ServerEvent, ServerOptions, StampOptions, TurnedAway,
     };

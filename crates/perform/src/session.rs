@@ -185,7 +185,7 @@ impl Session {
 
 /// What this end brings to a session in which `plan` is measured.
 fn options(plan: &Plan, target: &Target, access: &Access) -> ClientOptions {
-    let mut client = ClientOptions::new(access.key, tool(), this_host());
+    let mut client = ClientOptions::new(access.key.towards(&target.name), tool(), this_host());
     client.timeout_ns = access.timeout_ns;
     client.wait = access.wait;
     let claim = access.measurement.iter().map(|name| (names::CLAIM.to_owned(), name.clone()));

@@ -172,11 +172,11 @@ pub struct DesignArgs {
     pub knobs: KnobArgs,
 }
 
-/// The word that both ends share, and where it is.
+/// What both ends prove to each other, and where it is.
 #[derive(Clone, Default, Args)]
 pub struct KeyArgs {
-    /// File with the key in its first line; `v6gap serve --new-key FILE` makes one. The variable
-    /// V6GAP_KEY may hold the key instead
+    /// File with the key in its first line, or with pinned keys; `v6gap serve --new-key FILE
+    /// [--pinned]` makes one. The variable V6GAP_KEY may hold a key instead
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
     /// The key itself; others on this computer can read it in the list of processes

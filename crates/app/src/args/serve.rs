@@ -16,6 +16,7 @@ Examples:
   v6gap serve                                for private networks and this host
   v6gap serve --new-key lab.key              makes a key for both hosts
   v6gap serve --key-file lab.key             for everybody who knows the key
+  v6gap serve --new-key b.key --pinned       makes a key that stays on this host, and its public one
   v6gap serve --allow 192.0.2.0/24 --allow 2001:db8::/32
   v6gap serve --public                       for everybody, with strict limits
   v6gap serve --key-file lab.key --max-rate 200M --max-session 30min
@@ -43,12 +44,16 @@ pub struct ServeArgs {
     /// Port, TCP and UDP
     #[arg(short, long, value_name = "PORT", default_value_t = PORT)]
     pub port: u16,
-    /// The word that clients must know
+    /// What clients must prove
     #[command(flatten)]
     pub key: KeyArgs,
     /// Make this file with a new key of 128 random bits that only you can read, and end
     #[arg(long, value_name = "FILE", conflicts_with_all = ["key_file", "word"])]
     pub new_key: Option<PathBuf>,
+    /// With --new-key: a private key, which stays here; each end names the others by their public
+    /// keys, so that who learns one end's file cannot pose as the others
+    #[arg(long, requires = "new_key")]
+    pub pinned: bool,
     /// Serve every address, not only loopback, link-local and private ones
     #[arg(long)]
     pub public: bool,

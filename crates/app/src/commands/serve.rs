@@ -23,7 +23,7 @@ use v6gap_perform::facts::this_host;
 use v6gap_perform::serve::{
     HostDoor, Prefix, Server, ServerError, ServerEvent, ServerOptions, StampOptions, processors,
 };
-use v6gap_perform::tool;
+use v6gap_perform::{Key, tool};
 use v6gap_sys::clock::now_ns;
 use v6gap_sys::stop::signalled;
 
@@ -33,7 +33,8 @@ use v6gap_sys::stop::signalled;
 /// If an address cannot be listened on.
 pub fn execute(args: &ServeArgs, settings: &Settings) -> Result<Outcome, Failure> {
     if let Some(path) = &args.new_key {
-        output::to_stdout(&key::make(path, args.port)?);
+        let make = if args.pinned { key::make_pinned } else { key::make };
+        output::to_stdout(&make(path, args.port)?);
         return Ok(Outcome::Done);
     }
     let options = options(args)?;
@@ -125,7 +126,12 @@ fn opening(server: &Server, options: &ServerOptions, args: &ServeArgs) -> String
         allowed.waiting,
         limits::in_words(allowed)
     ));
+    let pinned = options.key.as_ref().and_then(Key::pinned);
+    if let Some(pinned) = pinned {
+        text.push_str(&format!("Its public key is {}.\n", pinned.public()));
+    }
     let who = match (&options.key, options.allow.is_empty(), args.public) {
+        (Some(_), _, _) if pinned.is_some() => "The peers in its file of keys can use it.",
         (Some(_), _, _) => "Who knows the key can use it.",
         (None, false, _) => "The networks named can use it; --key-file asks for a word as well.",
         (None, true, true) => {

@@ -165,13 +165,9 @@ impl Failure {
             .run("v6gap serve --allow NET", format!("on {name}, with this computer's network"))
             .run("v6gap serve --key-file FILE", format!("on {name}, and the same file here")),
             Trouble::Version(mismatch) => version(name, *mismatch),
-            Trouble::Key => Failure::new(
-                "E207",
-                Outcome::Peer,
-                format!("the server on {name} does not accept the key"),
-            )
-            .seen("Both ends must be given the same word, or none.")
-            .run(format!("v6gap run {name} --key-file FILE"), "the word that the server was given"),
+            Trouble::Key | Trouble::Unpinned { .. } | Trouble::Stranger { .. } => {
+                of_key(name, &problem.trouble)
+            }
             Trouble::Busy { why } => Failure::new(
                 "E204",
                 Outcome::Peer,
@@ -333,6 +329,32 @@ fn not_running(name: &str, problems: &[&FamilyProblem]) -> Failure {
 fn serve(port: u16) -> String {
     let port = if port == PORT { String::new() } else { format!(" -p {port}") };
     format!("v6gap serve{port}")
+}
+
+/// The ends know other keys.
+fn of_key(name: &str, trouble: &Trouble) -> Failure {
+    let of = |what: String| Failure::new("E207", Outcome::Peer, what);
+    match trouble {
+        Trouble::Unpinned { public } => {
+            of(format!("what answers as {name} has a key that is none of your peers'"))
+                .seen(format!("Its public key is {public}. It was not told who asked."))
+                .likely(format!(
+                    "another host answers, the server has a new key, or its line is missing here: \
+                     \"peer {name} {public}\", if who runs the server says that it is its key."
+                ))
+        }
+        Trouble::Stranger { why } => {
+            of(format!("the server on {name} does not know the key of this computer"))
+                .seen(format!("It says: {why}."))
+                .likely(format!(
+                    "the file of keys there has no line \"peer THIS-HOST THAT-KEY\", or the server \
+                     on {name} was started before it had."
+                ))
+        }
+        _ => of(format!("the server on {name} does not accept the key"))
+            .seen("Both ends must be given the same word, or none, or both files of pinned keys.")
+            .run(format!("v6gap run {name} --key-file FILE"), "the word that the server was given"),
+    }
 }
 
 fn not_ours(name: &str, port: u16, answered: &str) -> Failure {

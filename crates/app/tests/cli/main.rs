@@ -13,6 +13,7 @@ mod limits;
 mod log;
 mod metrics;
 mod papers;
+mod pinned;
 mod plans;
 #[path = "../common/ports.rs"]
 mod ports;

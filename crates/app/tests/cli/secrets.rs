@@ -19,13 +19,14 @@ const PRIVACY: &str = "planted-privacy";
 const SHORT: &str = "--measure connect --pairs 6";
 
 /// A server on loopback, ended when it is asked what it said.
-struct Serving {
+pub struct Serving {
     child: Child,
-    host: String,
+    /// How a client is told where it is.
+    pub host: String,
 }
 
 impl Serving {
-    fn start(sandbox: &Sandbox, options: &str, variables: &[(&str, &str)]) -> Self {
+    pub fn start(sandbox: &Sandbox, options: &str, variables: &[(&str, &str)]) -> Self {
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let line = format!("serve -p {free} --listen 127.0.0.1 --listen ::1 {options}");
         let mut child = sandbox.start_with(&line, variables);
@@ -36,7 +37,7 @@ impl Serving {
     }
 
     /// What it said until now.
-    fn said(mut self) -> String {
+    pub fn said(mut self) -> String {
         self.child.kill().unwrap();
         let output = self.child.wait_with_output().unwrap();
         told(&output)
@@ -54,7 +55,7 @@ fn among(words: &[&str], bytes: &[u8]) -> Vec<String> {
 }
 
 /// Files below a folder that hold one of the words, those that the test put there left out.
-fn holding(folder: &Path, words: &[&str], own: &[&str]) -> Vec<PathBuf> {
+pub fn holding(folder: &Path, words: &[&str], own: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let (path, name) = (entry.path(), entry.file_name());

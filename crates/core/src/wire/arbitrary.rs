@@ -509,7 +509,12 @@ fn limits() -> impl Strategy<Value = Limits> {
 }
 
 pub(crate) fn message() -> impl Strategy<Value = Message> {
-    let code = prop_oneof![Just(RefusalCode::Busy), Just(RefusalCode::TooOld)];
+    let code = prop_oneof![
+        Just(RefusalCode::Busy),
+        Just(RefusalCode::TooOld),
+        Just(RefusalCode::Crowded),
+        Just(RefusalCode::Stranger)
+    ];
     prop_oneof![
         (text(), host(), many(text(), 0..4), any::<bool>())
             .prop_map(|(tool, host, want, wait)| Message::Hello(Hello { tool, host, want, wait })),

@@ -159,6 +159,9 @@ pub enum RefusalCode {
     /// From the client's network there are as many clients or connections as the server bears.
     #[serde(rename = "E213")]
     Crowded,
+    /// The server has not pinned the public key that the client proved.
+    #[serde(rename = "E207")]
+    Stranger,
     /// A kind that only a later program knows; the words tell.
     #[serde(other)]
     Other,

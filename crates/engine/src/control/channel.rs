@@ -32,6 +32,11 @@ impl Channel {
         self.sealed.handshake()
     }
 
+    /// Whether the other end has said anything.
+    pub(super) fn has_heard(&self) -> bool {
+        self.sealed.has_heard()
+    }
+
     /// Sends a message.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ use v6gap_sys::socket::{Interest, Waker, wait_any};
 /// What the client brings to a session.
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
-    /// The shared key.
+    /// What this end proves itself with.
     pub key: Key,
     /// How long each address has to answer, in ns.
     pub timeout_ns: u64,
@@ -284,11 +284,19 @@ impl Driver {
         let problem = |trouble| FamilyProblem { family, address, trouble };
         let keeper = Keeper::start().map_err(|e| problem(Trouble::System(e.to_string())))?;
         let channel = greeted.seal(&options.key).map_err(problem)?;
+        let pinned = options.key.pinned().is_some();
         let machine = Client::new(options.hello(), clock::now_ns());
         let (told, detail) = (VecDeque::new(), None);
         let mut driver = Box::new(Driver { channel, machine, family, address, told, detail });
         loop {
-            match driver.next_event()? {
+            let event = driver.next_event().map_err(|problem| match &problem.trouble {
+                // Its answer comes before the client's last message: until then it knows nobody.
+                Trouble::Ended { .. } if pinned && !driver.channel.has_heard() => {
+                    driver.problem(Trouble::TurnedAway)
+                }
+                _ => problem,
+            })?;
+            match event {
                 ClientAction::Opened(opened) => return Ok((driver, keeper, *opened)),
                 ClientAction::Waiting(queued) if on_waiting(&queued).is_break() => {
                     driver.machine.close(clock::now_ns());

@@ -1,7 +1,7 @@
 //! The client's first steps with one address: connect, exchange preambles, agree on a version, then
 //! perhaps the handshake.
 
-use super::seal::{HANDSHAKE_BYTES, Initiator, Preambles};
+use super::handshake::{Initiator, Preambles};
 use super::{Channel, Key, Trouble};
 use std::io;
 use std::net::SocketAddr;
@@ -52,20 +52,22 @@ impl Greeted {
         &self.preambles.nonce
     }
 
-    /// Proves the key to the server and makes the server prove it.
+    /// Proves this end's key to the server and makes the server prove its own.
     pub(super) fn seal(self, key: &Key) -> Result<Channel, Trouble> {
         let Greeted { stream, preambles, deadline_ns, .. } = self;
         let broken = |e: super::ChannelError| Trouble::System(e.to_string());
         let (initiator, message) = Initiator::begin(key, &preambles).map_err(broken)?;
         // A server that does not accept the message closes the connection.
         let _ = stream.write_all(&message);
-        let mut answer = [0; HANDSHAKE_BYTES];
+        let mut answer = vec![0; initiator.awaits()];
         match fill(&stream, &mut answer, deadline_ns) {
             Filled::All => {}
             Filled::Closed(_) => return Err(Trouble::Key),
             Filled::Late(_) => return Err(silent()),
         }
-        let sealed = initiator.complete(&answer).map_err(|_| Trouble::Key)?;
+        let (sealed, last) = initiator.complete(&answer)?;
+        // A server that is gone is told from its silence later.
+        let _ = stream.write_all(&last);
         Channel::new(stream, sealed).map_err(broken)
     }
 }

@@ -1,8 +1,9 @@
 //! Both ends of a control connection without a network between them, for whoever tries what bytes
 //! do to one: a fuzzer, a test.
 
-use super::seal::{Initiator, Preambles, Sealed, respond};
-use super::{ChannelError, Key};
+use super::handshake::{Initiator, Preambles, Responder};
+use super::seal::Sealed;
+use super::{ChannelError, Key, Trouble};
 use v6gap_core::wire::control::Message;
 use v6gap_core::wire::preamble::{Control, Nonce};
 use v6gap_core::wire::version::SPOKEN;
@@ -13,14 +14,17 @@ pub struct End(Sealed);
 /// The client's and the server's end of a new connection between two that know `key`.
 ///
 /// # Errors
-/// If the system gives no random numbers.
-pub fn ends(key: &Key) -> Result<(End, End), ChannelError> {
+/// If the system gives no random numbers, or pinned keys have no peer with the same.
+pub fn ends(key: &Key) -> Result<(End, End), Trouble> {
+    let broken = |e: ChannelError| Trouble::System(e.to_string());
     let control = Control { versions: SPOKEN };
     let nonce = Nonce([7; Nonce::BYTES]);
     let preambles = Preambles { client: control, server: control, nonce };
-    let (initiator, first) = Initiator::begin(key, &preambles)?;
-    let (server, second) = respond(key, &preambles, &first)?;
-    Ok((End(initiator.complete(&second)?), End(server)))
+    let (initiator, first) = Initiator::begin(key, &preambles).map_err(broken)?;
+    let (responder, answer) = Responder::begin(key, &preambles, &first).map_err(broken)?;
+    let (client, last) = initiator.complete(&answer)?;
+    let server = responder.complete(&last).map_err(broken)?.sealed;
+    Ok((End(client), End(server)))
 }
 
 impl End {

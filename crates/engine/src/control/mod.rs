@@ -1,15 +1,17 @@
 //! The control connection: the input and output round [`v6gap_core::session`].
 //!
 //! In the clear go two preambles, by which versions are agreed and strangers recognised; then a
-//! Noise handshake with a shared [`Key`]; then messages. docs/protocol.md describes it for other
-//! programs.
+//! Noise handshake by which both prove a [`Key`]; then messages. docs/protocol.md describes it for
+//! other programs.
 
 mod channel;
 pub mod client;
 mod greeting;
+pub(crate) mod handshake;
 mod keeper;
 mod key;
 pub mod memory;
+mod pinned;
 pub(crate) mod seal;
 mod trouble;
 
@@ -24,4 +26,5 @@ pub(crate) const ALIVE: KeepAlive =
 pub use channel::Channel;
 pub use client::{ClientOptions, Connection, EndReports, Unlocated};
 pub use key::{EmptyWord, Key};
+pub use pinned::{NoPinnedKeys, Pinned, PublicKey};
 pub use trouble::{ChannelError, ConnectError, FamilyProblem, TaskError, Trouble};

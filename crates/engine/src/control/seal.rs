@@ -1,86 +1,16 @@
-//! Encryption of the control connection, without input or output: Noise (revision 34) in the
-//! pattern `NNpsk0`, then messages in frames in records of at most 65 535 bytes.
-//!
-//! Both ends prove to know the key with their first message; whatever is said after it is secret
-//! and cannot be changed, cut short or repeated unseen. The preambles of both ends are bound in, so
-//! nobody in between can talk them into another version, and so is the server's nonce: a recorded
-//! handshake fits no second connection.
+//! What is said over a control connection once its handshake is complete, without input or output:
+//! messages in frames in Noise records of at most 65 535 bytes.
 
-use super::{ChannelError, Key};
-use snow::{Builder, HandshakeState, TransportState};
+use super::ChannelError;
+use snow::{HandshakeState, TransportState};
 use v6gap_core::wire::control::Message;
 use v6gap_core::wire::frame::{self, BODY_BYTES_MAX, FrameError, FrameReader, HELLO_BYTES_MAX};
-use v6gap_core::wire::preamble::{Control, Nonce};
 
-const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
+/// Octets by which a Noise message is longer than what it seals.
+pub(super) const TAG_BYTES: usize = 16;
 
-/// Length of each of the two handshake messages: a public key and the tag of an empty payload.
-pub(crate) const HANDSHAKE_BYTES: usize = 32 + TAG_BYTES;
-
-const TAG_BYTES: usize = 16;
 const LENGTH_BYTES: usize = 2;
 const RECORD_BYTES_MAX: usize = u16::MAX as usize;
-
-/// What both ends said in the clear, the client first.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Preambles {
-    pub(crate) client: Control,
-    pub(crate) server: Control,
-    pub(crate) nonce: Nonce,
-}
-
-impl Preambles {
-    fn bytes(&self) -> Vec<u8> {
-        [&self.client.encode()[..], &self.server.encode(), &self.nonce.0].concat()
-    }
-}
-
-/// The client's side of the handshake, its first message made.
-pub(crate) struct Initiator(HandshakeState);
-
-impl Initiator {
-    /// The handshake and the message to send.
-    pub(crate) fn begin(
-        key: &Key,
-        preambles: &Preambles,
-    ) -> Result<(Self, [u8; HANDSHAKE_BYTES]), ChannelError> {
-        let prologue = preambles.bytes();
-        let mut state = builder(key, &prologue)?.build_initiator()?;
-        let mut message = [0; HANDSHAKE_BYTES];
-        state.write_message(&[], &mut message)?;
-        Ok((Initiator(state), message))
-    }
-
-    /// Reads the server's answer.
-    pub(crate) fn complete(
-        mut self,
-        answer: &[u8; HANDSHAKE_BYTES],
-    ) -> Result<Sealed, ChannelError> {
-        self.0.read_message(answer, &mut [])?;
-        Sealed::new(self.0)
-    }
-}
-
-/// The server's side of the handshake: reads the client's message and makes the answer. Fails if
-/// the client does not know the key.
-pub(crate) fn respond(
-    key: &Key,
-    preambles: &Preambles,
-    message: &[u8; HANDSHAKE_BYTES],
-) -> Result<(Sealed, [u8; HANDSHAKE_BYTES]), ChannelError> {
-    let prologue = preambles.bytes();
-    let mut state = builder(key, &prologue)?.build_responder()?;
-    state.read_message(message, &mut [])?;
-    let mut answer = [0; HANDSHAKE_BYTES];
-    state.write_message(&[], &mut answer)?;
-    let mut sealed = Sealed::new(state)?;
-    sealed.take_bodies_of(HELLO_BYTES_MAX);
-    Ok((sealed, answer))
-}
-
-fn builder<'a>(key: &'a Key, prologue: &'a [u8]) -> Result<Builder<'a>, ChannelError> {
-    Ok(Builder::new(PATTERN.parse()?).psk(0, key.bytes())?.prologue(prologue)?)
-}
 
 /// Messages to sealed bytes and back.
 pub(crate) struct Sealed {
@@ -93,16 +23,29 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
-    fn new(state: HandshakeState) -> Result<Self, ChannelError> {
+    /// The client's end.
+    pub(super) fn new(state: HandshakeState) -> Result<Self, ChannelError> {
         let handshake = state.get_handshake_hash().to_vec();
         let noise = state.into_transport_mode()?;
         let (incoming, frames) = (Vec::new(), FrameReader::new());
         Ok(Sealed { noise, handshake, incoming, frames, record_bytes_max: RECORD_BYTES_MAX })
     }
 
+    /// The server's end, which takes nothing longer than a hello until it trusts.
+    pub(super) fn wary(state: HandshakeState) -> Result<Self, ChannelError> {
+        let mut sealed = Sealed::new(state)?;
+        sealed.take_bodies_of(HELLO_BYTES_MAX);
+        Ok(sealed)
+    }
+
     /// The hash of the handshake: both ends have the same, and no other connection has it.
     pub(crate) fn handshake(&self) -> &[u8] {
         &self.handshake
+    }
+
+    /// Whether the other end has said anything since the handshake.
+    pub(crate) fn has_heard(&self) -> bool {
+        self.noise.receiving_nonce() > 0
     }
 
     /// Takes messages of any length from now on; a server's end, until then, none longer than a
@@ -166,26 +109,13 @@ impl Sealed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::Key;
+    use crate::control::handshake::tests::pair_of;
     use v6gap_core::wire::control::TaskFailure;
-    use v6gap_core::wire::version::{SPOKEN, VersionRange};
-
-    fn preambles() -> Preambles {
-        let control = Control { versions: SPOKEN };
-        Preambles { client: control, server: control, nonce: Nonce([7; Nonce::BYTES]) }
-    }
 
     fn pair() -> (Sealed, Sealed) {
         let key = Key::of_word("word").unwrap();
-        let (initiator, first) = Initiator::begin(&key, &preambles()).unwrap();
-        let (server, second) = respond(&key, &preambles(), &first).unwrap();
-        (initiator.complete(&second).unwrap(), server)
-    }
-
-    #[test]
-    fn both_ends_know_their_connection_from_others() {
-        let ((client, server), (other, _)) = (pair(), pair());
-        assert_eq!(client.handshake(), server.handshake());
-        assert_ne!(client.handshake(), other.handshake());
+        pair_of(&key, &key)
     }
 
     #[test]
@@ -227,17 +157,5 @@ mod tests {
         assert!(server.take(&bytes).is_err());
         let (_, mut server) = pair();
         assert!(server.take(&[0, 0]).is_err());
-    }
-
-    #[test]
-    fn another_key_or_preamble_ends_the_handshake() {
-        let key = Key::of_word("word").unwrap();
-        let (_, first) = Initiator::begin(&key, &preambles()).unwrap();
-        assert!(respond(&Key::of_word("sword").unwrap(), &preambles(), &first).is_err());
-        let versions = VersionRange::new(1, 9).unwrap();
-        let forged = Preambles { client: Control { versions }, ..preambles() };
-        assert!(respond(&key, &forged, &first).is_err());
-        let later = Preambles { nonce: Nonce([8; Nonce::BYTES]), ..preambles() };
-        assert!(respond(&key, &later, &first).is_err());
     }
 }

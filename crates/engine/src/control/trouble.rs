@@ -1,5 +1,6 @@
 //! What can go wrong on the way to a server, told apart finely enough to say what to do about it.
 
+use super::PublicKey;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -66,6 +67,18 @@ pub enum Trouble {
     /// The server knows another key, or needs one.
     #[error("the server does not accept the key")]
     Key,
+    /// The server has proved a key that is none of the pinned ones.
+    #[error("the server's public key, {public}, is that of none of the peers")]
+    Unpinned {
+        /// That key.
+        public: PublicKey,
+    },
+    /// The server has not pinned the key of this end.
+    #[error("{why}")]
+    Stranger {
+        /// The server's words.
+        why: String,
+    },
     /// The server is measuring for somebody else.
     #[error("{why}")]
     Busy {
@@ -185,6 +198,9 @@ impl Trouble {
             Ending::Refused(Refused { code: RefusalCode::Busy, why }) => Trouble::Busy { why },
             Ending::Refused(Refused { code: RefusalCode::Crowded, why }) => {
                 Trouble::Crowded { why }
+            }
+            Ending::Refused(Refused { code: RefusalCode::Stranger, why }) => {
+                Trouble::Stranger { why }
             }
             Ending::Refused(refused) => Trouble::Session(refused),
             ending => Trouble::Ended { ending, detail },

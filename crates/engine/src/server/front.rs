@@ -223,6 +223,10 @@ impl Front {
     fn on_became(&mut self, pending: Pending, became: Became, on_event: OnEvent<'_>) {
         match became {
             Became::Pending | Became::Nothing => {}
+            Became::Stranger(public) => {
+                let why = TurnedAway::Stranger(public);
+                on_event(ServerEvent::TurnedAway { peer: pending.peer, why });
+            }
             Became::Data(data) => {
                 if let Some(running) = &self.running {
                     running.offer(data, pending.stream);
@@ -253,11 +257,14 @@ impl Front {
                 return on_event(ServerEvent::TurnedAway { peer, why: TurnedAway::Crowded });
             }
         }
+        let name = client.who.name();
+        // Whoever has proved who it is goes by that name, whatever it calls itself.
+        client.hello.host.name = name.clone().unwrap_or(client.hello.host.name);
         let id = self.sessions_begun;
         self.sessions_begun += 1;
         let facts = self.telling.facts_for(peer);
         self.sessions.push(Session::new(id, (peer, stream), client.sealed, facts));
-        on_event(ServerEvent::Joined { session: id, peer });
+        on_event(ServerEvent::Joined { session: id, peer, name });
         let i = self.sessions.len() - 1;
         self.sessions[i].machine.on_message(Message::Hello(client.hello), clock::now_ns());
         self.perform(i, on_event);

@@ -21,7 +21,7 @@ pub use door::Door;
 pub use stamp::StampOptions;
 pub use v6gap_core::session::access::{NotAPrefix, Prefix};
 
-use crate::control::Key;
+use crate::control::{Key, PublicKey};
 use front::Front;
 use stamp::Reflector;
 use std::io;
@@ -121,7 +121,7 @@ impl ServerOptions {
 
     /// Who may open sessions.
     fn access(&self) -> Access {
-        self.access_of(self.key.is_some_and(|key| key.is_secret()))
+        self.access_of(self.key.as_ref().is_some_and(Key::is_secret))
     }
 
     /// Whom a service is for that asks for a key of its own, or does not.
@@ -180,6 +180,8 @@ pub enum TurnedAway {
     NotServed,
     /// The client's network has as many connections or sessions as the server bears.
     Crowded,
+    /// It has proved this key, which is not pinned.
+    Stranger(PublicKey),
 }
 
 /// What a server tells while it runs.
@@ -192,12 +194,14 @@ pub enum ServerEvent {
         /// What was wrong with that.
         why: TurnedAway,
     },
-    /// A client that knows the key has said hello.
+    /// A client that proved its key has said hello.
     Joined {
         /// The session.
         session: u64,
         /// Where it came from.
         peer: SocketAddr,
+        /// How the server's own file names it, if its key is pinned there.
+        name: Option<String>,
     },
     /// It is the session's turn.
     Admitted {
@@ -281,7 +285,7 @@ impl Server {
         let (listening, access) = (Arc::clone(&listeners), options.access());
         let how = (options.processors.clone(), options.limits);
         let workshop = Workshop::new(listening, datagrams, access, how)?;
-        let key = options.key.unwrap_or_else(Key::none);
+        let key = options.key.clone().unwrap_or_else(Key::none);
         let front = Front::new(
             listeners,
             workshop,

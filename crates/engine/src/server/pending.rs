@@ -1,8 +1,9 @@
 //! Connections that have not yet shown what they are for. They cost a socket and a few bytes, never
 //! a thread, and have little time.
 
-use crate::control::Key;
-use crate::control::seal::{self, HANDSHAKE_BYTES, Preambles, Sealed};
+use crate::control::handshake::{FIRST_BYTES, Preambles, Proved, Responder, Who};
+use crate::control::seal::Sealed;
+use crate::control::{Key, PublicKey};
 use crate::hot::answer::Arrival;
 use std::net::SocketAddr;
 use v6gap_core::wire::control::{Hello, Message, RefusalCode, Refused};
@@ -39,13 +40,16 @@ enum Stage {
     Preamble,
     /// Both ends have said what they speak; the handshake is due.
     Handshake(Preambles),
-    /// It knows the key, and is to say hello, or to answer after that.
+    /// The handshake was answered; its last message is due, if it has one.
+    Proof(Box<Responder>),
+    /// The handshake is complete: it is to say hello, or to answer after that.
     Greeting(Greeting),
 }
 
 /// A connection whose handshake is complete.
 struct Greeting {
     sealed: Box<Sealed>,
+    who: Who,
     hello: Option<Hello>,
     /// Bytes that have come since the handshake.
     came: usize,
@@ -59,13 +63,16 @@ pub(super) enum Became {
     Nothing,
     /// A data connection.
     Data(Data),
-    /// The control connection of a client that knows the key and has said hello.
+    /// The control connection of a client that proved its key and has said hello.
     Client(Client),
+    /// It proved a key that was not pinned, and was told so.
+    Stranger(PublicKey),
 }
 
-/// A client that knows the key and has said hello.
+/// A client that proved its key and has said hello.
 pub(super) struct Client {
     pub(super) sealed: Box<Sealed>,
+    pub(super) who: Who,
     pub(super) hello: Hello,
     /// Whether it has answered since.
     pub(super) answered: bool,
@@ -99,6 +106,7 @@ impl Pending {
             let step = match &self.stage {
                 Stage::Preamble => self.on_preamble(versions),
                 Stage::Handshake(preambles) => self.on_handshake(key, *preambles),
+                Stage::Proof(responder) => self.on_proof(responder.awaits()),
                 Stage::Greeting(_) => self.on_greeting(),
             };
             if let Step::Done(became) = step {
@@ -136,18 +144,38 @@ impl Pending {
     }
 
     fn on_handshake(&mut self, key: &Key, preambles: Preambles) -> Step {
-        let Ok(message) = <&[u8; HANDSHAKE_BYTES]>::try_from(&self.bytes[..]) else {
-            return self.read(HANDSHAKE_BYTES);
+        let Ok(message) = <&[u8; FIRST_BYTES]>::try_from(&self.bytes[..]) else {
+            return self.read(FIRST_BYTES);
         };
-        match seal::respond(key, &preambles, message) {
-            Ok((sealed, answer)) if self.write(&answer) => {
-                self.bytes = Vec::new();
-                let sealed = Box::new(sealed);
-                self.stage = Stage::Greeting(Greeting { sealed, hello: None, came: 0 });
+        match Responder::begin(key, &preambles, message) {
+            Ok((responder, answer)) if self.write(&answer) => {
+                self.bytes.clear();
+                self.stage = Stage::Proof(Box::new(responder));
                 Step::On
             }
             _ => Step::Done(Became::Nothing),
         }
+    }
+
+    fn on_proof(&mut self, wanted: usize) -> Step {
+        if self.bytes.len() < wanted {
+            return self.read(wanted);
+        }
+        let (last, stage) = (std::mem::take(&mut self.bytes), self.take_stage());
+        let Stage::Proof(responder) = stage else { return Step::Done(Became::Nothing) };
+        match responder.complete(&last) {
+            Ok(Proved { sealed, who }) => {
+                let sealed = Box::new(sealed);
+                self.stage = Stage::Greeting(Greeting { sealed, who, hello: None, came: 0 });
+                Step::On
+            }
+            Err(_) => Step::Done(Became::Nothing),
+        }
+    }
+
+    /// Takes the stage out; who does not put another one in is done with the connection.
+    fn take_stage(&mut self) -> Stage {
+        std::mem::replace(&mut self.stage, Stage::Preamble)
     }
 
     /// The first whole message has to be a hello; its records show that the handshake was no
@@ -156,10 +184,7 @@ impl Pending {
         let mut buffer = [0; READ_BYTES];
         let read = self.stream.read(&mut buffer);
         let nothing = Step::Done(Became::Nothing);
-        let Stage::Greeting(mut greeting) = std::mem::replace(&mut self.stage, Stage::Preamble)
-        else {
-            return nothing;
-        };
+        let Stage::Greeting(mut greeting) = self.take_stage() else { return nothing };
         let step = match read {
             Ok(bytes) if bytes > 0 && greeting.came + bytes <= GREETING_BYTES_MAX => {
                 greeting.came += bytes;
@@ -173,34 +198,39 @@ impl Pending {
             }
             _ => return nothing,
         };
-        let Greeting { mut sealed, hello, came } = greeting;
+        let Greeting { mut sealed, who, hello, came } = greeting;
         let said = sealed.next().map(|said| said.map(foreign::clean));
-        match (hello, said) {
-            (hello, Ok(None)) => {
-                self.stage = Stage::Greeting(Greeting { sealed, hello, came });
-                step
+        let became = match (hello, said, who) {
+            (hello, Ok(None), who) => {
+                self.stage = Stage::Greeting(Greeting { sealed, who, hello, came });
+                return step;
             }
-            (None, Ok(Some(Message::Hello(hello)))) => {
-                let client = Client { sealed, hello, answered: false, came };
-                Step::Done(Became::Client(client))
+            // Said only now: what the client had sent and nobody read would take the answer away.
+            (None, Ok(Some(Message::Hello(_))), Who::Stranger(public)) => {
+                let why = format!("no peer of this server has the public key {public}");
+                refuse(&self.stream, &mut sealed, RefusalCode::Stranger, why);
+                Became::Stranger(public)
             }
-            (Some(hello), Ok(Some(Message::Pong))) => {
-                let client = Client { sealed, hello, answered: true, came };
-                Step::Done(Became::Client(client))
+            (None, Ok(Some(Message::Hello(hello))), who) => {
+                Became::Client(Client { sealed, who, hello, answered: false, came })
             }
-            _ => nothing,
-        }
+            (Some(hello), Ok(Some(Message::Pong)), who) => {
+                Became::Client(Client { sealed, who, hello, answered: true, came })
+            }
+            _ => Became::Nothing,
+        };
+        Step::Done(became)
     }
 
     /// Asks a client whether it is still there, before it takes a place among those that wait.
     pub(super) fn ask(mut self, client: Client) -> Option<Pending> {
-        let Client { mut sealed, mut hello, came, .. } = client;
+        let Client { mut sealed, who, mut hello, came, .. } = client;
         // Nobody asks for them, and they may be long.
         hello.host.facts.clear();
         let bytes = sealed.seal(&Message::Ping).ok()?;
         self.write(&bytes).then(|| {
             // What it has said is kept, and weighs.
-            self.stage = Stage::Greeting(Greeting { sealed, hello: Some(hello), came });
+            self.stage = Stage::Greeting(Greeting { sealed, who, hello: Some(hello), came });
             self
         })
     }
@@ -213,11 +243,12 @@ impl Pending {
         }
     }
 
-    /// How far it has come; only ever grows.
+    /// How far it has come; only ever grows. What anybody can say brings nobody further.
     pub(super) fn steps(&self) -> u8 {
-        match self.stage {
+        match &self.stage {
             Stage::Preamble => 0,
-            Stage::Handshake(_) => 1,
+            Stage::Handshake(_) | Stage::Proof(_) => 1,
+            Stage::Greeting(Greeting { who: Who::Stranger(_), .. }) => 1,
             Stage::Greeting(Greeting { hello: None, .. }) => 2,
             Stage::Greeting(_) => 3,
         }
@@ -263,8 +294,11 @@ impl Pending {
 /// Tells a client that others of its network have taken its place.
 pub(super) fn crowded(stream: &Stream, sealed: &mut Sealed) {
     let why = "too many connections from your network".to_string();
-    let refused = Message::Refused(Refused { code: RefusalCode::Crowded, why });
-    if let Ok(bytes) = sealed.seal(&refused) {
+    refuse(stream, sealed, RefusalCode::Crowded, why);
+}
+
+fn refuse(stream: &Stream, sealed: &mut Sealed, code: RefusalCode, why: String) {
+    if let Ok(bytes) = sealed.seal(&Message::Refused(Refused { code, why })) {
         // There is room in a fresh socket; if not, the end of the connection must do.
         let _ = stream.write(&bytes);
     }

@@ -4,6 +4,7 @@
 mod answering;
 mod door;
 mod hostile;
+mod pinned;
 mod silent;
 mod stamp;
 mod whereabouts;

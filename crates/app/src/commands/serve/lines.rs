@@ -23,13 +23,15 @@ impl Lines {
         let line = match event {
             ServerEvent::TurnedAway { peer, why } => {
                 let why = match why {
-                    TurnedAway::NotServed => "not a network served",
-                    TurnedAway::Crowded => "too many from its network",
+                    TurnedAway::NotServed => "not a network served".to_owned(),
+                    TurnedAway::Crowded => "too many from its network".to_owned(),
+                    TurnedAway::Stranger(public) => format!("no peer has its key, {public}"),
                 };
                 self.rarely(*peer, &format!("turned away: {why}"), now_ns)?
             }
-            ServerEvent::Joined { session, peer } => {
-                let line = self.rarely(*peer, &format!("session {session}"), now_ns);
+            ServerEvent::Joined { session, peer, name } => {
+                let who = name.iter().map(|name| format!(", {name}")).collect::<String>();
+                let line = self.rarely(*peer, &format!("session {session}{who}"), now_ns);
                 if line.is_none() {
                     self.quiet.insert(*session);
                 }
@@ -78,7 +80,7 @@ mod tests {
         let mut written = Vec::new();
         for session in 0..1000 {
             let events = [
-                ServerEvent::Joined { session, peer },
+                ServerEvent::Joined { session, peer, name: None },
                 ServerEvent::Admitted { session, by: "lab-a".to_owned() },
                 ServerEvent::Left { session, ending: Ending::PeerLeft },
             ];
@@ -103,7 +105,7 @@ mod tests {
         let mut lines = Lines::default();
         let peer = SocketAddr::from(([192, 0, 2, 1], 9));
         for session in 0..=u64::from(TIMES_MAX) {
-            lines.of(&ServerEvent::Joined { session, peer }, 0);
+            lines.of(&ServerEvent::Joined { session, peer, name: None }, 0);
         }
         let session = u64::from(TIMES_MAX);
         assert_eq!(lines.of(&ServerEvent::Admitted { session, by: String::new() }, 0), None);

@@ -65,7 +65,11 @@ one of its interfaces; `ip addr` shows them.",
 The key that was given is empty: a variable that is not set (--key \"$UNSET\"),
 V6GAP_KEY with nothing in it, or a key file whose first line is empty. Everybody
 knows an empty key, so it is never taken for one. Leave the option out, unset
-V6GAP_KEY, or make a key: v6gap serve --new-key FILE.",
+V6GAP_KEY, or make a key: v6gap serve --new-key FILE.
+
+A file of pinned keys begins with the line `v6gap pinned keys` and has one line
+`private KEY` and one `peer NAME PUBLIC-KEY` for each other end; keys have 64
+hexadecimal digits, and # begins a remark.",
     },
     Topic {
         name: "E109",
@@ -160,7 +164,12 @@ server at the other end, which proves the family of each flow there; with
 The server was started with a key and this end has another one or none, or the
 other way round. Give both ends the same long random word: --key-file FILE,
 the variable V6GAP_KEY, or --key WORD, which others on the same computer can
-read in the list of processes. `v6gap serve --new-key FILE` makes such a word.",
+read in the list of processes. `v6gap serve --new-key FILE` makes such a word.
+
+With pinned keys (`--new-key FILE --pinned`) each end's file has a private key
+and a line `peer NAME PUBLIC-KEY` for each host that it measures with. Such a
+line is missing or old where a key is that of no peer, or another host answers:
+add a key only if whoever runs that host says that it is its own.",
     },
     Topic {
         name: "E208",

@@ -1,7 +1,8 @@
 //! What clients that are up to no good, or gone, can do to a server and to the clients beside them.
 
 use super::*;
-use crate::control::seal::{HANDSHAKE_BYTES, Initiator, Preambles, Sealed};
+use crate::control::handshake::{Initiator, Preambles};
+use crate::control::seal::Sealed;
 use std::time::Instant;
 use v6gap_core::wire::control::{Hello, Message, RefusalCode};
 use v6gap_core::wire::preamble::{Control, Nonce};
@@ -12,7 +13,7 @@ pub(super) struct Puppet {
     pub(super) stream: Stream,
     sealed: Sealed,
     /// What it said until the handshake was complete.
-    said: Vec<u8>,
+    pub(super) said: Vec<u8>,
 }
 
 impl Puppet {
@@ -28,10 +29,11 @@ impl Puppet {
         let preambles = Preambles { client: control, server: control, nonce };
         let (initiator, message) = Initiator::begin(key, &preambles).unwrap();
         stream.write_all(&message).unwrap();
-        let mut answer = [0; HANDSHAKE_BYTES];
+        let mut answer = vec![0; initiator.awaits()];
         stream.read_exact(&mut answer).unwrap();
-        let sealed = initiator.complete(&answer).unwrap();
-        Puppet { stream, sealed, said: [&control.encode()[..], &message].concat() }
+        let (sealed, last) = initiator.complete(&answer).unwrap();
+        stream.write_all(&last).unwrap();
+        Puppet { stream, sealed, said: [&control.encode()[..], &message, &last].concat() }
     }
 
     pub(super) fn say(&mut self, message: &Message) {
@@ -73,7 +75,7 @@ pub(super) fn until_closed(stream: &Stream) -> Vec<u8> {
 #[test]
 fn a_recorded_greeting_gets_nothing_beyond_the_preamble() {
     let key = word("garden");
-    let served = Served::new(|options| options.key = Some(key));
+    let served = Served::new(|options| options.key = Some(key.clone()));
     let recorded = Puppet::greet(&served, Family::V6, &key).said;
     for family in Family::BOTH {
         let stream = served.connect(family);
@@ -181,10 +183,11 @@ fn a_public_server_tells_strangers_little() {
     let facts = |public, key: Option<Key>| {
         let mut told = Some(told.clone());
         let served = Served::new(|options| {
-            (options.public, options.key) = (public, key);
+            (options.public, options.key) = (public, key.clone());
             options.host = told.take().unwrap();
         });
-        let client = ClientOptions { key: key.unwrap_or_else(Key::none), ..options("client") };
+        let client =
+            ClientOptions { key: key.clone().unwrap_or_else(Key::none), ..options("client") };
         let connection = open(served.addresses, &client).unwrap();
         let welcome = &connection.opened().welcome;
         let names: Vec<String> = welcome.host.facts.keys().cloned().collect();

@@ -3,7 +3,8 @@
 
 use super::hostile::{Puppet, hello};
 use super::*;
-use crate::control::seal::{self, HANDSHAKE_BYTES, Preambles, Sealed};
+use crate::control::handshake::{FIRST_BYTES, Preambles, Responder};
+use crate::control::seal::Sealed;
 use std::time::Instant;
 use v6gap_core::session::timeout::{PING_NS, PONG_NS};
 use v6gap_core::wire::control::{Message, RefusalCode, TaskFailure, Welcome};
@@ -118,11 +119,12 @@ pub(super) fn pretend_at<T: Send + 'static>(
         stream.read_exact(&mut [0; Control::BYTES]).unwrap();
         let (control, nonce) = (Control { versions: SPOKEN }, Nonce([5; Nonce::BYTES]));
         stream.write_all(&[&control.encode()[..], &nonce.0].concat()).unwrap();
-        let mut message = [0; HANDSHAKE_BYTES];
+        let mut message = [0; FIRST_BYTES];
         stream.read_exact(&mut message).unwrap();
         let preambles = Preambles { client: control, server: control, nonce };
-        let (mut sealed, answer) = seal::respond(&Key::none(), &preambles, &message).unwrap();
+        let (responder, answer) = Responder::begin(&Key::none(), &preambles, &message).unwrap();
         stream.write_all(&answer).unwrap();
+        let mut sealed = responder.complete(&[]).unwrap().sealed;
         sealed.trust();
         server(&stream, &mut sealed)
     })
