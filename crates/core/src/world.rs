@@ -117,6 +117,9 @@ impl Side {
     }
 }
 
+/// Frames that may wait for the line of a link that says nothing of it.
+pub const QUEUE_FRAMES: u32 = 100;
+
 /// A link between two nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Link {
@@ -148,8 +151,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link with one rate for both families, MTU 1500 and a queue of 100 frames, between the
-    /// first two nodes.
+    /// A link with one rate for both families, MTU 1500 and a queue of [`QUEUE_FRAMES`], between
+    /// the first two nodes.
     pub const fn ethernet(rate_bps: Option<u64>) -> Self {
         let conditions =
             PerFamily { v4: Conditions::rate(rate_bps), v6: Conditions::rate(rate_bps) };
@@ -159,7 +162,7 @@ impl Link {
             back: None,
             mtu: 1500,
             mtus: PerFamily { v4: None, v6: None },
-            queue_frames: 100,
+            queue_frames: QUEUE_FRAMES,
             offloads: None,
             subnets: PerFamily { v4: None, v6: None },
         }

@@ -92,7 +92,7 @@ pub fn lab(world: &World) -> Vec<String> {
     let mut lines = vec![format!("In a lab: {}, {model}.", names(&world.path_nodes()))];
     for (number, link) in world.links.iter().enumerate() {
         let [first, second] = link.ends.map(|node| &world.nodes[node].name);
-        let words = topology::link_words(link).join("; ");
+        let words = topology::link_words(world.model, link).join("; ");
         lines.push(format!("Link {}, {first} to {second}: {words}.", number + 1));
     }
     for (number, laid) in world.tunnels.iter().enumerate() {

@@ -7,8 +7,8 @@ use maud::{Markup, PreEscaped, html};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::unit::{format_rate, format_share, format_span};
 use v6gap_core::world::{
-    Conditions, End, LaidTunnel, Link, NodeKind, Side, Spread, Subnet, Topology, Translation,
-    TranslationKind, World,
+    Conditions, End, LaidTunnel, Link, LinkModel, NodeKind, Side, Spread, Subnet, Topology,
+    Translation, TranslationKind, World,
 };
 
 /// Distance of columns and of rows, in units of the drawing.
@@ -131,7 +131,8 @@ fn heading(world: &World) -> String {
 fn in_words(world: &World) -> String {
     let sentence = |(number, link): (usize, &Link)| {
         let [first, second] = link.ends.map(|node| world.nodes[node].name.as_str());
-        format!("Link {}: {first} to {second}, {}.", number + 1, link_words(link).join(", "))
+        let words = link_words(world.model, link).join(", ");
+        format!("Link {}: {first} to {second}, {words}.", number + 1)
     };
     let links = world.links.iter().enumerate().map(sentence);
     let tunnel = |(number, laid): (usize, &LaidTunnel)| {
@@ -210,7 +211,7 @@ fn line(
     let length = (to.0 - from.0).hypot(to.1 - from.1).max(1.0);
     // Addresses stand just outside of the boxes.
     let off = (BOX.0 + 36.0) / length;
-    let words = link_words(link);
+    let words = link_words(world.model, link);
     let label = at(0.5);
     html! {
         path.l.p[measured] d=(format!("M{} {}L{} {}", from.0, from.1, to.0, to.1)) {}
@@ -261,8 +262,9 @@ pub fn emulated_words(world: &World, node: usize) -> String {
     format!("{} is another system, emulated by QEMU", world.nodes[node].name)
 }
 
-/// What is known of a link, in a few words for each thing: conditions, MTU, queue, subnets.
-pub fn link_words(link: &Link) -> Vec<String> {
+/// What is known of a link of this model, in a few words for each thing: conditions, MTU, queue,
+/// subnets. Cables have no line that frames could wait for.
+pub fn link_words(model: LinkModel, link: &Link) -> Vec<String> {
     let mut words = Vec::new();
     let [there, back] = Side::BOTH.map(|side| link.met(side));
     if there == back {
@@ -276,7 +278,13 @@ pub fn link_words(link: &Link) -> Vec<String> {
         Some(false) => ", offloads off",
         None => "",
     };
-    words.push(format!("{}, queue {}{offloads}", mtu_words(link), link.queue_frames));
+    let queue = match model {
+        LinkModel::Bare => String::new(),
+        LinkModel::Shaped | LinkModel::Wire | LinkModel::Netem => {
+            format!(", queue {}", link.queue_frames)
+        }
+    };
+    words.push(format!("{}{queue}{offloads}", mtu_words(link)));
     let subnets = [link.subnets.v4, link.subnets.v6].into_iter().flatten();
     words.extend(subnets.map(|subnet: Subnet| subnet.to_string()));
     words
@@ -347,7 +355,7 @@ fn conditions(met: &Conditions, each_way: &str) -> String {
 mod tests {
     use super::*;
     use v6gap_core::tunnel::{Tunnel, TunnelKind};
-    use v6gap_core::world::{LinkModel, Node};
+    use v6gap_core::world::Node;
 
     /// A dumb-bell with a switch at one side.
     fn world() -> World {
@@ -417,7 +425,8 @@ mod tests {
     #[test]
     fn what_is_set_is_said() {
         let mut link = Link::ethernet(None);
-        assert_eq!(link_words(&link), ["no rate", "MTU 1500, queue 100"]);
+        assert_eq!(link_words(LinkModel::Wire, &link), ["no rate", "MTU 1500, queue 100"]);
+        assert_eq!(link_words(LinkModel::Bare, &link), ["no rate", "MTU 1500"]);
         link.conditions.v4.loss = 0.01;
         link.conditions.v6.black_hole_above = Some(1400);
         link.offloads = Some(false);
@@ -428,6 +437,6 @@ mod tests {
             "MTU 1500, queue 100, offloads off",
             "192.0.2.0/24",
         ];
-        assert_eq!(link_words(&link), expected);
+        assert_eq!(link_words(LinkModel::Wire, &link), expected);
     }
 }

@@ -97,6 +97,9 @@ between = [\"client\", \"router\"]
 between = [\"router\", \"server\"]
 ";
 
+    /// The first line of a world of cables.
+    const BARE: &str = "v6gap = 1\nmodel = \"bare\"";
+
     fn refused(text: &str) -> Vec<(usize, String)> {
         let problems = parse_world(text).unwrap_err();
         problems.into_iter().map(|problem| (problem.line, problem.what)).collect()
@@ -309,6 +312,12 @@ between = [\"router\", \"server\"]
             assert!(problems.iter().any(|(l, w)| *l == line && w.contains(part)), "{problems:?}");
         };
         told(&DEMO.replace("[every]", "model = \"bare\"\n[every]"), 7, "has a rate, which needs");
+        // A cable has no line to wait for, whether every link says so or one of them.
+        let bare = DEMO.replace("rate = \"100 Mbit/s\"", "").replace("v6gap = 1", BARE);
+        assert!(parse_world(&bare).is_ok());
+        told(&bare.replace("[every]", "[every]\nqueue = 50"), 8, "has a queue length, which needs");
+        told(&format!("{bare}queue = 50\n"), 9, "has a queue length, which needs the shaped");
+        told(&format!("{bare}v6.queue = 50\n"), 9, "has a queue length, which needs the shaped");
         told(&format!("{DEMO}mtu = 99\n"), 8, "IPv6 needs an MTU of at least 1280");
         told(&format!("{DEMO}v6.mtu = 99\n"), 8, "IPv6 needs an MTU of at least 1280");
         told(&format!("{DEMO}back.v6.mtu = 1300\n"), 10, "both directions of a link have the same");

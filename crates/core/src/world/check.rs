@@ -1,6 +1,6 @@
 //! Whether a world can be made, and if not, why: all reasons at once, each with its place.
 
-use super::{Bursts, Conditions, Jitter, Link, LinkModel, NodeKind, Reordering};
+use super::{Bursts, Conditions, Jitter, Link, LinkModel, NodeKind, QUEUE_FRAMES, Reordering};
 use super::{Side, Subnet, Topology, World};
 use crate::family::{Family, PerFamily};
 use alloc::format;
@@ -25,6 +25,8 @@ const DELAY_NS_MAX: u64 = 10_000_000_000;
 const CODE_POINT_MAX: u8 = 63;
 /// Most IEEE 802.1Q tags of a frame.
 const VLAN_TAGS_MAX: u32 = 2;
+/// What a link has that says how many frames may wait.
+const QUEUE_LENGTH: &str = "a queue length";
 
 /// What a problem is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,6 +208,10 @@ impl Check<'_> {
                 }
             }
         }
+        // One of the usual length is that of a link that says nothing.
+        if *model == LinkModel::Bare && link.queue_frames != QUEUE_FRAMES {
+            self.add(place, needs_line(QUEUE_LENGTH));
+        }
         let own = Side::BOTH.iter().any(|side| {
             let met = link.met(*side);
             met.v4.queue_frames != met.v6.queue_frames
@@ -368,8 +374,12 @@ fn needs_model(model: LinkModel, asked: &Conditions) -> Option<String> {
     if let Some((_, what)) = wire.iter().find(|(asked, _)| *asked) {
         return Some(format!("has {what}, which needs the wire model"));
     }
-    let line =
-        [(asked.rate_bps.is_some(), "a rate"), (asked.queue_frames.is_some(), "a queue length")];
+    let line = [(asked.rate_bps.is_some(), "a rate"), (asked.queue_frames.is_some(), QUEUE_LENGTH)];
     let of_line = line.iter().find(|(asked, _)| *asked && model == LinkModel::Bare);
-    of_line.map(|(_, what)| format!("has {what}, which needs the shaped or wire model"))
+    of_line.map(|(_, what)| needs_line(what))
+}
+
+/// What links without a line do not have.
+fn needs_line(what: &str) -> String {
+    format!("has {what}, which needs the shaped or wire model")
 }

@@ -49,7 +49,7 @@ fn of_world(world: &World) -> Vec<Step> {
         };
         let link = hops.get(at).map(|hop| {
             let mut said = vec![format!("link {}", hop.link + 1)];
-            said.extend(topology::link_words(&world.links[hop.link]));
+            said.extend(topology::link_words(world.model, &world.links[hop.link]));
             said
         });
         Step {

@@ -113,7 +113,7 @@ fn links(world: &World) -> Vec<Vec<String>> {
     let mut rows = vec![["LINK", "BETWEEN", "IS"].map(str::to_owned).to_vec()];
     for (number, link) in world.links.iter().enumerate() {
         let [first, second] = link.ends.map(|node| world.nodes[node].name.as_str());
-        let is = link_words(link).join("; ");
+        let is = link_words(world.model, link).join("; ");
         rows.push(vec![format!("link{}", number + 1), format!("{first} - {second}"), is]);
     }
     rows
