@@ -93,6 +93,20 @@ fn delayed(met: Conditions, queue: u32) -> Delayed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use v6gap_core::family::PerFamily;
+
+    /// A host has at least the queue of an interface, and more where the world says so of a family.
+    #[test]
+    fn a_host_has_the_queue_of_each_family() {
+        let mut world = World::client_router_server(LinkModel::Wire, Some(10_000_000));
+        let queues = |world: &World| {
+            let shape = shape(world, &world.links[0], Side::First).expect("a host is shaped");
+            shape.queue_packets
+        };
+        assert_eq!(queues(&world), PerFamily { v4: 1000, v6: 1000 });
+        world.links[0].conditions.v6.queue_frames = Some(5000);
+        assert_eq!(queues(&world), PerFamily { v4: 1000, v6: 5000 });
+    }
 
     #[test]
     fn buckets_hold_what_a_late_timer_leaves_within_bounds() {

@@ -62,8 +62,8 @@ pub(crate) struct Delayed {
 /// What an interface is to do with what it sends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shape {
-    /// The bucket of each family; the same one twice is one bucket for both, unless netem does
-    /// other things to them.
+    /// The bucket of each family; the same one twice is one bucket for both, unless their queues
+    /// differ or netem does other things to them.
     pub buckets: PerFamily<Option<Bucket>>,
     /// Packets that may wait for each bucket, of those with priority and of the others each.
     pub queue_packets: PerFamily<u32>,
@@ -81,10 +81,12 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Whether both families go through one bucket: what netem does to them is alike as well.
+    /// Whether both families go through one bucket: their queues and what netem does to them are
+    /// alike as well.
     fn is_shared(&self) -> bool {
         let alike = self.delayed.is_none_or(|delayed| delayed.v4 == delayed.v6);
-        self.buckets.v4 == self.buckets.v6 && alike
+        let queue = self.queue_packets;
+        self.buckets.v4 == self.buckets.v6 && queue.v4 == queue.v6 && alike
     }
 }
 
@@ -368,7 +370,7 @@ mod tests {
         }
     }
 
-    /// One netem for both families would give one of them the other's delay.
+    /// One netem or queue for both families would give one of them what the other has.
     #[test]
     fn families_share_a_bucket_only_where_all_is_alike() {
         let bucket = Some(Bucket { rate_bps: 1_000_000, burst_bytes: 1 });
@@ -389,6 +391,8 @@ mod tests {
         assert!(delayed(0).is_shared());
         assert!(!delayed(1).is_shared());
         assert!(!Shape { buckets: PerFamily { v4: bucket, v6: None }, ..shape }.is_shared());
+        let queue_packets = PerFamily { v4: 1, v6: 2 };
+        assert!(!Shape { queue_packets, ..shape }.is_shared());
     }
 
     #[test]
