@@ -187,7 +187,8 @@ fn expected_goodput(world: &World, reading: &Reading) -> Option<f64> {
     model::world_udp_goodput_bps(world, family, large_bytes(world)).ok()?
 }
 
-/// Judges the readings; `largest_frame` is the largest frame that passed the wire, in bytes.
+/// Judges the readings; `largest_frame` is the largest frame that passed a link between client and
+/// server, in bytes.
 pub fn judge(world: &World, readings: &[Reading], largest_frame: Option<u32>) -> SelfTest {
     let mut test = SelfTest::default();
     if matches!(world.model, LinkModel::Shaped | LinkModel::Netem) {

@@ -42,6 +42,8 @@ pub struct InterfaceCount {
     pub node: String,
     /// Name of the interface.
     pub interface: String,
+    /// Its link, by its place among the world's.
+    pub link: usize,
     /// Longest frame that the link may carry, in bytes: its MTU and the Ethernet header.
     pub frame_bytes_limit: u64,
     /// Bytes sent, counted from the destination address on.
@@ -274,6 +276,18 @@ impl Lab {
         }
     }
 
+    /// Largest frame that was on a link between client and server, or the mean length where that
+    /// alone is known, in bytes; `None` if nothing is known.
+    pub fn largest_frame(&self) -> Option<u64> {
+        let path: Vec<usize> = self.world.path().iter().map(|hop| hop.link).collect();
+        match self.world.model {
+            LinkModel::Wire => self.wire_lateness().map(|seen| seen.frame_bytes_on(&path)),
+            LinkModel::Bare | LinkModel::Shaped | LinkModel::Netem => {
+                mean_frame_max(&self.interface_counts().ok()?, &path)
+            }
+        }
+    }
+
     /// Processor time that the user-space link of this process has taken until now, in ns, at most
     /// 10 ms old while it is busy; `None` in other models.
     pub fn wire_used_ns(&self) -> Option<u64> {
@@ -315,6 +329,7 @@ impl Lab {
                 counts.push(InterfaceCount {
                     node: node.name.clone(),
                     interface: layout::interface(link),
+                    link,
                     frame_bytes_limit: u64::from(self.world.links[link].mtu)
                         + crate::clock::HEADER_BYTES as u64,
                     bytes: found.tx_bytes,
@@ -324,6 +339,12 @@ impl Lab {
         }
         Ok(counts)
     }
+}
+
+/// The largest of the mean lengths of what was sent on these links, in bytes.
+fn mean_frame_max(counts: &[InterfaceCount], links: &[usize]) -> Option<u64> {
+    let on_links = counts.iter().filter(|count| links.contains(&count.link));
+    on_links.filter_map(|count| count.bytes.checked_div(count.packets)).max()
 }
 
 impl InterfaceCount {
@@ -336,5 +357,26 @@ impl InterfaceCount {
     pub fn mean_frame_bytes_since(&self, earlier: &Self) -> Option<u64> {
         let packets = self.packets.checked_sub(earlier.packets).filter(|&packets| packets > 0)?;
         Some(self.bytes.saturating_sub(earlier.bytes).div_ceil(packets))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_other_links_are_not_looked_at() {
+        let count = |link, bytes, packets| InterfaceCount {
+            node: "router".to_owned(),
+            interface: layout::interface(link),
+            link,
+            frame_bytes_limit: 1514,
+            bytes,
+            packets,
+        };
+        let counts = [count(0, 3000, 2), count(1, 65_000, 1), count(2, 9, 0), count(2, 400, 4)];
+        assert_eq!(mean_frame_max(&counts, &[0, 2]), Some(1500));
+        assert_eq!(mean_frame_max(&counts, &[1]), Some(65_000));
+        assert_eq!(mean_frame_max(&counts, &[]), None);
     }
 }

@@ -37,6 +37,21 @@ pub struct Lateness {
     /// Longest frame seen, in bytes from its destination address on; more than MTU + 14 means that
     /// a host sent segments that no Ethernet could carry.
     pub frame_bytes_max: u64,
+    /// The same of each link, in the order of the world's; nothing if the lab's holder is of a
+    /// version that does not tell.
+    #[serde(default)]
+    pub link_frame_bytes_max: Vec<u64>,
+}
+
+impl Lateness {
+    /// Longest frame seen on these links, in bytes; of all where each is not told.
+    pub(crate) fn frame_bytes_on(&self, links: &[usize]) -> u64 {
+        if self.link_frame_bytes_max.is_empty() {
+            return self.frame_bytes_max;
+        }
+        let of_each = links.iter().filter_map(|&link| self.link_frame_bytes_max.get(link));
+        of_each.copied().max().unwrap_or(0)
+    }
 }
 
 /// The shared counters behind [`Lateness`].
@@ -49,13 +64,15 @@ pub(crate) struct Recorder {
     pub lost: AtomicU64,
     pub black_holed: AtomicU64,
     pub faults: AtomicU64,
-    frame_bytes_max: AtomicU64,
+    /// One for each link.
+    frame_bytes_max: Vec<AtomicU64>,
     /// Processor time of the thread since it began, in ns; not reset.
     pub used_ns: AtomicU64,
 }
 
 impl Recorder {
-    pub fn new() -> Self {
+    /// Counts of a wire with this many links.
+    pub fn new(links: usize) -> Self {
         Self {
             buckets: array::from_fn(|_| AtomicU64::new(0)),
             max_ns: AtomicU64::new(0),
@@ -64,7 +81,7 @@ impl Recorder {
             lost: AtomicU64::new(0),
             black_holed: AtomicU64::new(0),
             faults: AtomicU64::new(0),
-            frame_bytes_max: AtomicU64::new(0),
+            frame_bytes_max: (0..links).map(|_| AtomicU64::new(0)).collect(),
             used_ns: AtomicU64::new(0),
         }
     }
@@ -75,12 +92,16 @@ impl Recorder {
         self.max_ns.fetch_max(late_ns, Relaxed);
     }
 
-    /// Notes the length of a frame that came in.
-    pub fn seen(&self, frame_bytes: usize) {
-        self.frame_bytes_max.fetch_max(frame_bytes as u64, Relaxed);
+    /// Notes the length of a frame that came in from a link.
+    pub fn seen(&self, link: usize, frame_bytes: usize) {
+        if let Some(max) = self.frame_bytes_max.get(link) {
+            max.fetch_max(frame_bytes as u64, Relaxed);
+        }
     }
 
     pub fn read(&self) -> Lateness {
+        let longest = self.frame_bytes_max.iter().map(|max| max.load(Relaxed));
+        let link_frame_bytes_max: Vec<u64> = longest.collect();
         let counts: Vec<u64> = self.buckets.iter().map(|count| count.load(Relaxed)).collect();
         let frames: u64 = counts.iter().sum();
         let max_ns = self.max_ns.load(Relaxed);
@@ -103,7 +124,8 @@ impl Recorder {
             lost: self.lost.load(Relaxed),
             black_holed: self.black_holed.load(Relaxed),
             faults: self.faults.load(Relaxed),
-            frame_bytes_max: self.frame_bytes_max.load(Relaxed),
+            frame_bytes_max: link_frame_bytes_max.iter().copied().max().unwrap_or(0),
+            link_frame_bytes_max,
         }
     }
 
@@ -116,9 +138,9 @@ impl Recorder {
             &self.lost,
             &self.black_holed,
             &self.faults,
-            &self.frame_bytes_max,
         ];
-        self.buckets.iter().chain(totals).for_each(|count| count.store(0, Relaxed));
+        let counts = self.buckets.iter().chain(totals).chain(&self.frame_bytes_max);
+        counts.for_each(|count| count.store(0, Relaxed));
     }
 }
 
@@ -159,12 +181,12 @@ mod tests {
 
     #[test]
     fn quantiles_are_read_and_reset() {
-        let recorder = Recorder::new();
+        let recorder = Recorder::new(2);
         assert_eq!(recorder.read().p99_ns, 0);
         for late in 1..=1_000 {
             recorder.delivered(late * 100);
         }
-        recorder.seen(1514);
+        recorder.seen(0, 1514);
         recorder.lost.fetch_add(3, Relaxed);
         let read = recorder.read();
         assert_eq!(
@@ -174,6 +196,22 @@ mod tests {
         assert!((50_000..=53_200).contains(&read.p50_ns), "{read:?}");
         assert!((99_000..=100_000).contains(&read.p99_ns), "{read:?}");
         recorder.reset();
-        assert_eq!(recorder.read(), Recorder::new().read());
+        assert_eq!(recorder.read(), Recorder::new(2).read());
+    }
+
+    /// What others send elsewhere in a lab is nothing to those who measure in it.
+    #[test]
+    fn the_longest_frame_is_that_of_the_links_that_are_asked_for() {
+        let recorder = Recorder::new(3);
+        for (link, bytes) in [(0, 1514), (1, 9014), (2, 600), (2, 60)] {
+            recorder.seen(link, bytes);
+        }
+        let read = recorder.read();
+        assert_eq!(read.link_frame_bytes_max, [1514, 9014, 600]);
+        assert_eq!(read.frame_bytes_max, 9014);
+        assert_eq!(read.frame_bytes_on(&[0, 2]), 1514);
+        assert_eq!(read.frame_bytes_on(&[]), 0);
+        let untold = Lateness { link_frame_bytes_max: Vec::new(), ..read };
+        assert_eq!(untold.frame_bytes_on(&[0, 2]), 9014);
     }
 }

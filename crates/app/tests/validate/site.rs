@@ -151,7 +151,7 @@ impl Site<'_> {
         let readings =
             selftest::readings(world, wait, |block| self.values(block, &mut connection))?;
         connection.close();
-        let frame = self.lab.wire_lateness().and_then(|l| u32::try_from(l.frame_bytes_max).ok());
+        let frame = self.lab.largest_frame().and_then(|bytes| u32::try_from(bytes).ok());
         Ok(selftest::judge(world, &readings, frame))
     }
 

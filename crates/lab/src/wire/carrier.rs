@@ -49,6 +49,8 @@ struct Waiting {
 
 /// One direction: from its port's interface to another port.
 struct Direction {
+    /// The link that it is of.
+    link: usize,
     to: usize,
     /// The node that it comes from, if that only forwards, and what was delivered to it.
     forwarder: Option<usize>,
@@ -105,7 +107,8 @@ impl Carrier {
     ) -> Self {
         let mut ports = Vec::new();
         let mut directions = Vec::new();
-        for Cable { link, vlan_tags, priority, forwarders, ports: ends } in cables {
+        for (number, cable) in cables.into_iter().enumerate() {
+            let Cable { link, vlan_tags, priority, forwarders, ports: ends } = cable;
             let first = ports.len();
             let ways = Side::BOTH.map(|side| *link.met(side));
             for ((from, conditions), forwarder) in (first..).zip(ways).zip(forwarders) {
@@ -121,6 +124,7 @@ impl Carrier {
                 let line =
                     LineSettings { conditions, queue_frames, vlan_tags, priority: prioritised };
                 directions.push(Direction {
+                    link: number,
                     to: if from == first { first + 1 } else { first },
                     forwarder,
                     fed,
@@ -329,7 +333,7 @@ impl Direction {
         spare: &mut Vec<Vec<u8>>,
         recorder: &Recorder,
     ) {
-        recorder.seen(frame.length);
+        recorder.seen(self.link, frame.length);
         if frame.length > self.frame_bytes_max {
             return fault(recorder, 1);
         }

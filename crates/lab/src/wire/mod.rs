@@ -77,7 +77,7 @@ impl Wire {
     /// Starts carrying, on processor `cpu` if one is given, and ahead of all others there where the
     /// system allows it. `seed` decides which frames are lost.
     pub fn start(cables: Vec<Cable>, cpu: Option<usize>, seed: u64) -> Result<Self, LabError> {
-        let recorder = Arc::new(Recorder::new());
+        let recorder = Arc::new(Recorder::new(cables.len()));
         let orders = Arc::new(Orders::default());
         let stop = Arc::new(AtomicBool::new(false));
         let (sleep, wake) = std::io::pipe().map_err(LabError::system("make a pipe"))?;

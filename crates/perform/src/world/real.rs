@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use v6gap_core::family::PerFamily;
 use v6gap_core::observation::Lateness;
-use v6gap_core::world::{LinkModel, World};
+use v6gap_core::world::World;
 use v6gap_engine::device::{Credentials, Secret};
 use v6gap_lab::{Agent, AgentOptions, AgentUser, Lab, LabError, LabOptions};
 use v6gap_sys::network::Network;
@@ -180,16 +180,9 @@ impl RealWorld {
         self.lab.wire_used_ns()
     }
 
-    /// Largest frame that was on a link, or the mean length where that alone is known, in bytes.
+    /// Largest frame that was on a link between client and server, as [`Lab::largest_frame`].
     pub fn largest_frame(&self) -> Option<u32> {
-        let largest = match self.lab.world().model {
-            LinkModel::Wire => self.lab.wire_lateness()?.frame_bytes_max,
-            _ => {
-                let counts = self.lab.interface_counts().ok()?;
-                counts.iter().filter_map(|c| c.bytes.checked_div(c.packets)).max()?
-            }
-        };
-        u32::try_from(largest).ok()
+        u32::try_from(self.lab.largest_frame()?).ok()
     }
 
     /// Starts net-snmp's agent at a node, which answers whoever has these credentials.
