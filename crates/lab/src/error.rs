@@ -57,6 +57,9 @@ pub enum LabError {
     /// No lab of that name is up.
     #[error("no lab called `{0}` is up")]
     NoLab(String),
+    /// A lab of that name is being built, and answers once it is up.
+    #[error("the lab called `{0}` is being built still; it answers once it is up")]
+    Building(String),
     /// A lab of that name is up already.
     #[error("a lab called `{0}` is up already")]
     Exists(String),

@@ -1,6 +1,7 @@
 //! Asking the holders of labs.
 
 use super::message::{self, Reply, Request};
+use super::name::{sockets, stage};
 use super::{PATIENCE, address, is_own, prefix};
 use crate::LabError;
 use std::collections::BTreeSet;
@@ -11,20 +12,19 @@ use std::time::Duration;
 /// Taking a lab down may take this long.
 const DOWN_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Names of this user's labs that are up, sorted.
+/// Names of this user's labs that are up or being built, sorted.
 ///
 /// # Errors
 /// If the kernel's list of local sockets cannot be read.
 pub fn list() -> Result<Vec<String>, LabError> {
-    let sockets = std::fs::read_to_string("/proc/thread-self/net/unix")
-        .map_err(LabError::system("read the list of local sockets"))?;
+    let sockets = sockets().map_err(LabError::system("read the list of local sockets"))?;
     Ok(names(&sockets, &prefix()))
 }
 
 /// What the lab called `name` is and how it is doing, as JSON text.
 ///
 /// # Errors
-/// If there is no such lab or it does not answer.
+/// If there is no such lab, it is being built, or it does not answer.
 pub fn status(name: &str) -> Result<String, LabError> {
     ask(name, &Request::Status, PATIENCE).map(|(text, _)| text)
 }
@@ -32,7 +32,7 @@ pub fn status(name: &str) -> Result<String, LabError> {
 /// Takes the lab called `name` down; it is gone when this returns.
 ///
 /// # Errors
-/// If there is no such lab or it does not answer.
+/// If there is no such lab, it is being built, or it does not answer.
 pub fn down(name: &str) -> Result<(), LabError> {
     ask(name, &Request::Down, DOWN_PATIENCE).map(drop)
 }
@@ -53,7 +53,11 @@ pub(super) fn ask_at(
     patience: Duration,
 ) -> Result<(String, Reply), LabError> {
     let holder = UnixStream::connect_addr(socket).map_err(|error| match error.kind() {
-        ErrorKind::ConnectionRefused | ErrorKind::NotFound => LabError::NoLab(name.to_owned()),
+        ErrorKind::ConnectionRefused | ErrorKind::NotFound => match stage(name) {
+            // One that is up by now was not yet.
+            Some(_) => LabError::Building(name.to_owned()),
+            None => LabError::NoLab(name.to_owned()),
+        },
         _ => LabError::system(format!("reach the lab called {name}"))(error),
     })?;
     // Names are free to all users, and another's lab is none of this one.

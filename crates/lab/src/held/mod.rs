@@ -2,10 +2,12 @@
 
 mod client;
 pub(crate) mod message;
+mod name;
 
 pub(crate) use client::ask;
 use client::ask_at;
 pub use client::{down, list, status};
+pub(crate) use name::Name;
 
 use crate::{LabError, Lateness};
 use message::Request;

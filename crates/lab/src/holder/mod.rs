@@ -2,7 +2,7 @@
 //!
 //! The socket's name is abstract, `@v6gap-lab-UID-NAME` (unix(7)), so nothing is on disk and
 //! nothing is left when the holder ends, even by kill -9. Only processes of the same user are
-//! answered.
+//! answered. The name is taken before the lab is built, and nobody can connect until it is up.
 
 mod join;
 
@@ -10,11 +10,10 @@ pub use crate::held::{down, list, status};
 pub use join::lab;
 
 use crate::held::message::{self, Request};
-use crate::held::{PATIENCE, address, is_own};
+use crate::held::{Name, PATIENCE, is_own};
 use crate::{Lab, LabError, LabOptions, Lateness, Node};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -56,14 +55,11 @@ pub fn hold(
     ready: impl FnOnce(&Lab),
 ) -> Result<(), LabError> {
     // Before entering, because abstract names belong to a network namespace.
-    let listener =
-        UnixListener::bind_addr(&address(name)?).map_err(|error| match error.kind() {
-            ErrorKind::AddrInUse => LabError::Exists(name.to_owned()),
-            _ => LabError::system("open the lab's socket")(error),
-        })?;
+    let taken = Name::take(name)?;
     netns::enter_user_namespace()?;
     let lab = Lab::build_with(world, options)?;
     let user = netns::user_namespace().map_err(LabError::system("open the user namespace"))?;
+    let listener = taken.answer()?;
     ready(&lab);
     let asked = serve(name, &listener, &lab, user.as_fd())?;
     drop((listener, lab));

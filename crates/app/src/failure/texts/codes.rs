@@ -393,8 +393,9 @@ firewalls. The terminal has no such limit: v6gap probe HOST.",
         name: "E310",
         title: "a lab that cannot be made or used",
         text: "\
-No lab of that name is up, one is up already, it has no such host, it could not
-be made, or another version of the program holds it; the message says which.
+No lab of that name is up, one is up already or is being built, it has no such
+host, it could not be made, or another version of the program holds it; the
+message says which.
 `v6gap lab list` shows the labs that are up and `v6gap lab status` what is in
 one; `v6gap lab up` makes one and `v6gap lab down` takes it down.",
     },
