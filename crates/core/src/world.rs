@@ -290,6 +290,12 @@ impl World {
         World { client, server, ..self }
     }
 
+    /// Whether a node does nothing but forward: no trial begins or ends there.
+    pub fn only_forwards(&self, node: usize) -> bool {
+        let measures = node == self.client || node == self.server;
+        !measures && self.nodes.get(node).is_some_and(|node| node.kind != NodeKind::Host)
+    }
+
     /// The links from client to server in turn, each with the end that the client's packets are
     /// sent from; empty if there is no way.
     pub fn path(&self) -> Vec<Hop> {

@@ -6,7 +6,6 @@ use crate::emulated::{Machine, Starting};
 use crate::equip::{READY_NS, equip, finish, offloads, settings};
 use crate::layout::{self, Layout};
 use crate::netlink::{Netlink, Plug};
-use crate::shape::forwards;
 use crate::wire::{Cable, Wire};
 use crate::{LabError, LabOptions};
 use std::collections::BTreeMap;
@@ -180,7 +179,7 @@ fn start_wire(world: &World, namespace: &OwnedFd, options: &LabOptions) -> Resul
             let ports = [port(Side::First)?, port(Side::Second)?];
             let (vlan_tags, priority) = (world.vlan_tags, world.priority_bits());
             let forwarders =
-                Side::BOTH.map(|side| Some(link.node(side)).filter(|&n| forwards(world, n)));
+                Side::BOTH.map(|side| Some(link.node(side)).filter(|&n| world.only_forwards(n)));
             cables.push(Cable { link: *link, vlan_tags, priority, forwarders, ports });
         }
         Ok::<_, LabError>(cables)

@@ -3,7 +3,7 @@
 use crate::clock::HEADER_BYTES;
 use crate::netlink::{Bucket, Delayed, Shape};
 use std::ops::RangeInclusive;
-use v6gap_core::world::{Conditions, Link, LinkModel, NodeKind, Side, World};
+use v6gap_core::world::{Conditions, Link, LinkModel, Side, World};
 
 /// How long a bucket gathers what a late timer left unused, in ms: virtual machines have been seen
 /// to wake 6 ms late, and what does not go into the bucket is lost to the trial.
@@ -30,7 +30,7 @@ const PACKET_BYTES_MIN: f64 = 84.0;
 pub(crate) fn shape(world: &World, link: &Link, side: Side) -> Option<Shape> {
     let wire = world.model == LinkModel::Wire;
     let node = link.node(side);
-    let forwards = forwards(world, node);
+    let forwards = world.only_forwards(node);
     if world.model == LinkModel::Bare || (wire && forwards) {
         return None;
     }
@@ -69,12 +69,6 @@ pub(crate) fn fed_frames(link: &Link) -> u32 {
 fn depth_bytes(rate_bps: u64) -> u64 {
     let gathered = rate_bps / 8 * GATHERED_MS / 1000;
     gathered.clamp(*DEPTH_BYTES.start(), *DEPTH_BYTES.end())
-}
-
-/// Whether a node does nothing but forward: no trial begins or ends there.
-pub(crate) fn forwards(world: &World, node: usize) -> bool {
-    let measures = node == world.client || node == world.server;
-    world.nodes[node].kind != NodeKind::Host && !measures
 }
 
 /// What netem does in place of a plain queue: those that wait for the line and those that are on

@@ -64,10 +64,14 @@ impl Place {
     /// world names. The process must have one thread still.
     ///
     /// # Errors
-    /// If it cannot be joined.
+    /// If it cannot be joined, or senders are not held to a rate there that the plan needs held.
     pub fn held(plan: &Plan, name: &str) -> Result<RealWorld, NoLab> {
         let wanted = plan.world.as_ref().ok_or(NoLab::NotAsked)?;
         let joined = RealWorld::join(name).map_err(NoLab::NotJoined)?;
+        if let Some((node, cell)) = plan.unpaced_in(joined.world()) {
+            let node = joined.world().nodes[node].name.clone();
+            return Err(NoLab::NotPaced { lab: name.to_owned(), node, cell: cell.id.clone() });
+        }
         Ok(joined.measured(wanted.client, wanted.server))
     }
 }

@@ -234,4 +234,14 @@ pub enum NoLab {
     /// The one that is up cannot be joined; in words.
     #[error("the lab cannot be joined: {0}")]
     NotJoined(String),
+    /// The one that is up does not hold senders to the rate of their links where one would send.
+    #[error("{node} only forwards in the lab {lab}: nothing there holds {cell} to the link's rate")]
+    NotPaced {
+        /// Name of the lab.
+        lab: String,
+        /// Name of the node.
+        node: String,
+        /// The first cell that needs it.
+        cell: String,
+    },
 }

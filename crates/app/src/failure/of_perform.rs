@@ -219,6 +219,13 @@ impl From<NoLab> for Failure {
             NoLab::Refused(why) => Failure::namespaces(&why),
             NoLab::NotProvided(why) => Failure::not_provided(&why),
             NoLab::NotBuilt(error) => error.into(),
+            NoLab::NotPaced { ref lab, .. } => {
+                let again = format!("v6gap run --lab {lab}");
+                Failure::new("E310", Outcome::Usage, none.to_string())
+                    .seen("Hosts can be measured, and routers by what waits for each answer.")
+                    .run(again.clone(), "between the ends that the lab was made for")
+                    .run(again + " --measure rtt,connect --from NODE --to NODE", "at a router")
+            }
             NoLab::NotAsked | NoLab::NotJoined(_) => Failure::unexpected(none.to_string()),
         }
     }

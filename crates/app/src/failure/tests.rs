@@ -8,6 +8,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::record::RunId;
 use v6gap_core::wire::control::{RefusalCode, Refused};
 use v6gap_core::wire::version::{VersionMismatch, VersionRange};
+use v6gap_perform::NoLab;
 use v6gap_perform::errors::{ConnectError, FamilyProblem, RunError, Trouble};
 use v6gap_perform::target::Asked;
 
@@ -227,4 +228,13 @@ fn who_is_told_nothing_to_try_is_told_where_there_is_more() {
     assert_eq!(failure.json()["try"][0]["run"], "v6gap explain E514");
     let other = failure.run("v6gap list", "");
     assert!(!text(&other).contains("explain"));
+}
+
+#[test]
+fn a_router_of_a_lab_that_is_up_is_refused_with_what_can_be_measured() {
+    let [lab, node, cell] = ["net", "router1", "throughput-tcp"].map(str::to_owned);
+    let shown = text(&NoLab::NotPaced { lab, node, cell }.into());
+    for part in ["router1 only forwards", "E310, exit 2", "v6gap run --lab net", "rtt,connect"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
 }

@@ -17,7 +17,7 @@ use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
 use crate::workload::Cell;
-use crate::world::World;
+use crate::world::{LinkModel, World};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -255,8 +255,50 @@ impl Plan {
         self.cells.iter().find(belongs).filter(|_| self.world.is_none())
     }
 
+    /// The first cell, if any, that cannot be measured between the nodes of this plan's world in a
+    /// lab that was made as `made`, and the node where it cannot: on links of the wire model the
+    /// lab has buckets at hosts and at its own client and server, and not at what only forwards.
+    pub fn unpaced_in(&self, made: &World) -> Option<(usize, &Cell)> {
+        let wanted = self.world.as_ref().filter(|_| made.model == LinkModel::Wire)?;
+        let mut ends = [wanted.client, wanted.server].into_iter();
+        let node = ends.find(|&node| made.only_forwards(node))?;
+        let cell = self.cells.iter().find(|cell| cell.workload.runs_ahead())?;
+        Some((node, cell))
+    }
+
     /// The cell of that id and its index.
     pub fn cell(&self, id: &str) -> Option<(usize, &Cell)> {
         self.cells.iter().enumerate().find(|(_, cell)| cell.id == id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::Link;
+
+    /// Nothing holds a sender to the rate at a router that only forwards in a lab that is up.
+    #[test]
+    fn what_runs_ahead_is_measured_where_the_lab_has_buckets() {
+        let links = alloc::vec![Link::ethernet(Some(100_000_000)); 4];
+        let made = World::chain(LinkModel::Wire, links);
+        let plan = |client, server| {
+            let world = made.clone().measured(client, server);
+            preset::first_look(PerArm::FAMILIES, Some(world), 1)
+        };
+        assert_eq!(plan(0, 4).unpaced_in(&made), None);
+        for (client, server, router) in [(1, 4, 1), (0, 3, 3), (4, 2, 2), (1, 3, 1)] {
+            let plan = plan(client, server);
+            let (node, cell) = plan.unpaced_in(&made).unwrap();
+            assert!(node == router && cell.workload.runs_ahead(), "{node}: {cell:?}");
+            // Made for these ends, or with buckets everywhere.
+            assert_eq!(plan.unpaced_in(&made.clone().measured(client, server)), None);
+            let shaped = World { model: LinkModel::Shaped, ..made.clone() };
+            assert_eq!(plan.unpaced_in(&shaped), None);
+        }
+        let mut one_by_one = plan(1, 3);
+        one_by_one.parts_mut().cells.retain(|cell| !cell.workload.runs_ahead());
+        assert!(!one_by_one.cells.is_empty());
+        assert_eq!(one_by_one.unpaced_in(&made), None);
     }
 }

@@ -125,6 +125,20 @@ impl Workload {
         ]
     }
 
+    /// Whether it sends more before the last is answered, so that something must hold its senders
+    /// to the rate of their links.
+    pub const fn runs_ahead(&self) -> bool {
+        match self {
+            Workload::Echo(_) | Workload::Connect(_) | Workload::Lookup(_) => false,
+            Workload::TcpBulk(_)
+            | Workload::UdpBulk(_)
+            | Workload::Probe(_)
+            | Workload::Capacity(_)
+            | Workload::Frames(_)
+            | Workload::Visit(_) => true,
+        }
+    }
+
     /// The workload with its packets marked; opening connections cannot be marked.
     #[must_use]
     pub fn marked(mut self, marking: Marking) -> Self {

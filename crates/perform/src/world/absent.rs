@@ -96,6 +96,11 @@ impl RealWorld {
     }
 
     /// Not reached.
+    pub fn world(&self) -> &World {
+        match *self {}
+    }
+
+    /// Not reached.
     pub fn client(&self) -> String {
         match *self {}
     }

@@ -119,6 +119,11 @@ impl RealWorld {
         Ok(RealWorld { lab: joined, made: None })
     }
 
+    /// The world that it is.
+    pub fn world(&self) -> &World {
+        self.lab.world()
+    }
+
     /// Name of the node that measures.
     pub fn client(&self) -> String {
         self.name(self.lab.world().client)

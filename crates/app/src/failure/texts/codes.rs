@@ -395,7 +395,9 @@ firewalls. The terminal has no such limit: v6gap probe HOST.",
         text: "\
 No lab of that name is up, one is up already or is being built, it has no such
 host, it could not be made, or another version of the program holds it; the
-message says which.
+message says which. A lab that is up holds senders to the rate of \"wire\" links
+at its hosts and at the ends that it was made for. At its other routers nothing
+does, so round trips, connecting and lookups alone are measured there.
 `v6gap lab list` shows the labs that are up and `v6gap lab status` what is in
 one; `v6gap lab up` makes one and `v6gap lab down` takes it down.",
     },
