@@ -23,7 +23,7 @@ use v6gap_core::family::Family;
 use v6gap_core::observation::Endpoints;
 use v6gap_core::workload::Http;
 use v6gap_sys::clock;
-use v6gap_sys::socket::Datagram;
+use v6gap_sys::socket::{Datagram, SocketError};
 
 /// Most bytes that may come, of all that QUIC carries, before the head of the answer is whole: its
 /// library keeps an unfinished one however long it is.
@@ -124,9 +124,9 @@ fn configured(crypto: QuicClientConfig, limits: &Limits) -> quinn::ClientConfig 
 fn endpoint(manner: &Manner<'_>, stamps: &Arc<Stamps>) -> Result<(Endpoint, Endpoints), Failure> {
     let failed = |error: io::Error| Phase::Quic.failed(0, error);
     let family = Family::of(&manner.remote.ip()).unwrap_or(Family::V4);
-    let any = SocketAddr::new(family.unspecified(), 0);
-    let socket = Datagram::bind(manner.local.unwrap_or(any));
-    let socket = socket.map_err(|error| Phase::Quic.failed(0, error))?;
+    let local = manner.local.unwrap_or(SocketAddr::new(family.unspecified(), 0));
+    leads_there(local, manner.remote).map_err(|error| Phase::Quic.failed(0, error))?;
+    let socket = Datagram::bind(local).map_err(|error| Phase::Quic.failed(0, error))?;
     let domain = socket.domain().map_err(|error| Phase::Quic.failed(0, error))?;
     if let Some(bytes) = manner.limits.window_bytes {
         // As much as the system grants.
@@ -141,6 +141,12 @@ fn endpoint(manner: &Manner<'_>, stamps: &Arc<Stamps>) -> Result<(Endpoint, Endp
     let config = EndpointConfig::default();
     let endpoint = Endpoint::new_with_abstract_socket(config, None, socket, runtime);
     Ok((endpoint.map_err(failed)?, proof))
+}
+
+/// Whether the system has a way there: the library tells nobody that it has none, and waits. A
+/// socket of its own is asked, which sends nothing.
+fn leads_there(local: SocketAddr, remote: SocketAddr) -> Result<(), SocketError> {
+    Datagram::bind(local)?.connect(remote)
 }
 
 fn secured(connection: &quinn::Connection) -> Secured {

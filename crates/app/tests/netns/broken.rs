@@ -55,6 +55,10 @@ pub fn is_named() {
         assert!(found.contains("IPv6 is broken"), "{found}");
         assert!(found.contains("HTTP/3: no answer over UDP"), "{found}");
     }
+    let (node, unreachable, said) = WAYS[0];
+    ip(&lab, &home, (node, "add", unreachable));
+    let found = visit_by(&lab, &home, AT[1], "3");
+    assert!(found.contains(said) && !found.contains("over UDP"), "{found}");
     drop(server);
 }
 

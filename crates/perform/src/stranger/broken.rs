@@ -59,7 +59,7 @@ impl Broken {
     pub(super) fn of(failure: &Failure) -> Self {
         let silent = matches!(failure.why, Why::Silent(_));
         match (&failure.why, failure.phase) {
-            (Why::Socket(error), Phase::Connect) => match error.class() {
+            (Why::Socket(error), Phase::Connect | Phase::Quic) => match error.class() {
                 ErrorClass::Refused => Broken::Refused,
                 ErrorClass::TimedOut => Broken::NoAnswer,
                 ErrorClass::NoRoute | ErrorClass::AddressUnavailable => Broken::NoRoute,
@@ -174,6 +174,25 @@ mod tests {
         let http = tried.http.clone();
         let (broken, notes) = tried.ended(best_alone);
         (http, broken, notes)
+    }
+
+    /// On an interface that is not there: over TCP and over UDP alike.
+    #[test]
+    fn an_address_without_a_route_is_told_by_each_version() {
+        use std::net::{SocketAddr, SocketAddrV6};
+        use v6gap_core::workload::Visit;
+        use v6gap_visit::{Limits, Manner, Site, Visitor};
+        const NO_INTERFACE: u32 = 0x7fff_ffff;
+        let link_local = SocketAddrV6::new("fe80::1".parse().unwrap(), 443, 0, NO_INTERFACE);
+        let (site, remote) = (Site::parse("host.example").unwrap(), SocketAddr::V6(link_local));
+        for http in Http::ALL {
+            let visit = Visit { http: Some(http), ..Visit::default() };
+            let limits = Limits::of(&visit, 50_000_000);
+            let (site, http, agent) = (&site, visit.http, "v6gap/test");
+            let manner = Manner { site, http, remote, local: None, agent, limits };
+            let failure = Visitor::default().visit(&manner).unwrap_err();
+            assert_eq!(Broken::of(&failure), Broken::NoRoute, "{failure}");
+        }
     }
 
     /// In whatever order versions are asked for.
