@@ -231,14 +231,14 @@ impl Stranger {
         let server = server.ok_or_else(no_server)?;
         self.wait_for(Use::Query, 1)?;
         let record = Record::of(family);
-        let (name, timeout_ns) = (&self.place.site.host, self.place.silence_ns);
-        let question =
-            lookup::Lookup { server, local: None, name, record, id: drawn()?, timeout_ns };
-        let (outcome, report) = watched(self.place.processor, || question.ask());
+        let (host, timeout_ns) = (self.place.site.host.clone(), self.place.silence_ns);
+        let (name, id) = (host.as_str(), drawn()?);
+        let question = lookup::Lookup { server, local: None, name, record, id, timeout_ns };
+        let (outcome, report) = watched(self.place.processor, || self.question(&question));
         let failed = |why: lookup::LookupError| {
             TrialError::of_stranger(family, server, format!("looking up {}: {why}", record.name()))
         };
-        let answer = outcome.map_err(failed).map_err(RunError::Trial)?;
+        let answer = outcome?.map_err(failed).map_err(RunError::Trial)?;
         let measured = Measured::LookedUp(Box::new(LookedUp {
             ns: answer.ns,
             record: record.name().to_owned(),
@@ -248,6 +248,20 @@ impl Stranger {
             over_tcp_ns: answer.over_tcp_ns,
         }));
         Ok(EndReport { measured, ..report })
+    }
+
+    /// Asks a name server, and once more over TCP where the answer is cut: that is a further
+    /// question, which is counted before it is asked.
+    fn question(
+        &mut self,
+        question: &lookup::Lookup<'_>,
+    ) -> Result<Result<lookup::Answer, lookup::LookupError>, RunError> {
+        let cut = match question.ask() {
+            Ok(answer) if answer.cut => answer,
+            outcome => return Ok(outcome),
+        };
+        self.wait_for(Use::Query, 1)?;
+        Ok(question.ask_again(cut))
     }
 
     /// Echoes of ICMP, which need no program at the far end.

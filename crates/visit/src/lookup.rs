@@ -123,7 +123,8 @@ pub enum LookupError {
 }
 
 impl Lookup<'_> {
-    /// Asks, and waits for the answer.
+    /// Asks by a datagram, and waits for the answer. One that is cut is whole over TCP:
+    /// [`Lookup::ask_again`].
     ///
     /// # Errors
     /// If none comes.
@@ -144,13 +145,23 @@ impl Lookup<'_> {
             }
             let read = socket.recv(&mut buffer)?;
             let ns = clock::now_ns() - start_ns;
-            let Some(answer) = question.answered(&buffer[..read], ns) else { continue };
-            return if answer.cut { self.over_tcp(&question, ns) } else { Ok(answer) };
+            if let Some(answer) = question.answered(&buffer[..read], ns) {
+                return Ok(answer);
+            }
         }
     }
 
+    /// The whole of an answer that was cut.
+    ///
+    /// # Errors
+    /// If none comes.
+    pub fn ask_again(&self, cut: Answer) -> Result<Answer, LookupError> {
+        self.over_tcp(cut.ns)
+    }
+
     /// The same question over TCP: two octets of length, and the message (RFC 7766).
-    fn over_tcp(&self, question: &Question, ns: u64) -> Result<Answer, LookupError> {
+    fn over_tcp(&self, ns: u64) -> Result<Answer, LookupError> {
+        let question = Question::new(self.name, self.record, self.id)?;
         let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
         let start_ns = clock::now_ns();
         let stream = Stream::connect(self.local, self.server, &options, self.timeout_ns)?;

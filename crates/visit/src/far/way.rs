@@ -121,7 +121,7 @@ impl Stranger {
         self.wait_for(Use::Query, 1)?;
         let timeout_ns = self.place.silence_ns.min(wait_ns);
         let question = Lookup { server, local: None, name, record, id: drawn()?, timeout_ns };
-        Ok(question.ask().ok())
+        Ok(self.question(&question)?.ok())
     }
 
     /// How large packets may be on the way over each family: by echoes, and by questions of QUIC

@@ -2,6 +2,7 @@
 //! may do wrong, and how much time of our own is in a phase.
 
 mod host;
+mod names;
 
 use host::{Host, Manners};
 use std::io::{ErrorKind, Read, Write};
