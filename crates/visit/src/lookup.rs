@@ -120,6 +120,28 @@ pub enum LookupError {
     /// What came is no message of DNS.
     #[error("what came is no answer: {0}")]
     Malformed(String),
+    /// The answer was cut, and its whole is not to be had.
+    #[error("the answer is cut (TC), and over TCP there is none: {why}")]
+    Cut {
+        /// What came, without its records.
+        answer: Box<Answer>,
+        /// Why there is no whole.
+        why: Box<LookupError>,
+    },
+}
+
+impl LookupError {
+    /// What the server answered all the same; `None` if it did not.
+    pub fn into_answer(self) -> Option<Answer> {
+        match self {
+            LookupError::Cut { answer, .. } => Some(*answer),
+            LookupError::Socket(_)
+            | LookupError::Io(_)
+            | LookupError::Name(_)
+            | LookupError::Silent(_)
+            | LookupError::Malformed(_) => None,
+        }
+    }
 }
 
 impl Lookup<'_> {
@@ -154,9 +176,14 @@ impl Lookup<'_> {
     /// The whole of an answer that was cut.
     ///
     /// # Errors
-    /// If none comes.
+    /// [`LookupError::Cut`] if none comes.
     pub fn ask_again(&self, cut: Answer) -> Result<Answer, LookupError> {
-        self.over_tcp(cut.ns)
+        self.over_tcp(cut.ns).map_err(|why| {
+            // The records of a part are not to be used (RFC 2181 section 9).
+            let (addresses, names, offers) = (Vec::new(), Vec::new(), Vec::new());
+            let answer = Answer { addresses, names, offers, ttl_s: None, ..cut };
+            LookupError::Cut { answer: Box::new(answer), why: Box::new(why) }
+        })
     }
 
     /// The same question over TCP: two octets of length, and the message (RFC 7766).

@@ -17,6 +17,9 @@ use v6gap_visit::{Answer, Record};
 /// By which a name server says that nothing is wrong.
 const NO_ERROR: &str = "NOERROR";
 
+/// What is said in place of a code where the answer was cut, and the whole is not to be had.
+const CUT: &str = "with less than all (TC) and not over TCP";
+
 const NS_PER_S: u64 = 1_000_000_000;
 
 impl Found {
@@ -43,7 +46,7 @@ impl Found {
 
     /// That the name server that was named knows no address of it.
     fn unknown_to(&self, servers: &[SocketAddr], answers: &PerFamily<Option<Answer>>) -> Unfit {
-        let code = [&answers.v4, &answers.v6].into_iter().flatten().next().map(|of| &of.code);
+        let code = [&answers.v4, &answers.v6].into_iter().flatten().next().map(code);
         let says = code.map_or("does not answer".to_owned(), |code| format!("answers {code}"));
         let server = servers.first().map(Lookup::called).unwrap_or_default();
         Unfit::Unknown { name: self.site.host.clone(), system: format!("{server} {says}") }
@@ -141,7 +144,14 @@ impl Found {
 
 /// The code of each answer.
 fn codes(answers: &PerFamily<Option<Answer>>) -> PerFamily<Option<String>> {
-    answers.as_ref().map(|of| of.as_ref().map(|answer| answer.code.clone()))
+    answers.as_ref().map(|of| of.as_ref().map(code))
+}
+
+fn code(answer: &Answer) -> String {
+    match answer.cut && answer.over_tcp_ns.is_none() {
+        true => CUT.to_owned(),
+        false => answer.code.clone(),
+    }
 }
 
 /// That a name server gives no address of a family; nothing where it does not say so.
@@ -159,10 +169,11 @@ fn elsewhere(codes: &PerFamily<Option<String>>) -> Option<String> {
     let PerFamily { v4: Some(four), v6: Some(six) } = codes else { return None };
     (four != NO_ERROR && six != NO_ERROR).then(|| {
         let (a, aaaa) = (Record::A.name(), Record::Aaaa.name());
-        format!(
-            "the name server answers {four} for {a} and {six} for {aaaa}: looking up is how soon \
-             it says so, and the addresses are from elsewhere"
-        )
+        let means = match four == CUT || six == CUT {
+            true => "looking up fails",
+            false => "looking up is how soon it says so, and the addresses are from elsewhere",
+        };
+        format!("the name server answers {four} for {a} and {six} for {aaaa}: {means}")
     })
 }
 
@@ -181,5 +192,28 @@ mod tests {
         for codes in [(Some(NO_ERROR), Some("NXDOMAIN")), (None, Some("NXDOMAIN")), (None, None)] {
             assert_eq!(of(codes.0, codes.1), None, "{codes:?}");
         }
+    }
+
+    /// It is none that does not answer.
+    #[test]
+    fn a_name_server_whose_whole_answer_is_not_to_be_had_is_named() {
+        let cut = Answer {
+            ns: 1,
+            code: NO_ERROR.to_owned(),
+            addresses: Vec::new(),
+            names: Vec::new(),
+            offers: Vec::new(),
+            ttl_s: None,
+            cut: true,
+            over_tcp_ns: None,
+        };
+        let whole = Answer { cut: false, over_tcp_ns: Some(1), ..cut.clone() };
+        let codes = codes(&PerFamily { v4: Some(whole), v6: Some(cut) });
+        assert_eq!(codes.v4.as_deref(), Some(NO_ERROR));
+        let said = without("the name server", Family::V6, codes.v6.as_deref()).unwrap();
+        assert_eq!(said, format!("the name server answers {CUT} for AAAA"));
+        let both = PerFamily { v4: codes.v6.clone(), v6: codes.v6 };
+        let said = elsewhere(&both).unwrap();
+        assert!(said.ends_with(": looking up fails"), "{said}");
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{FIRST, Stranger, drawn};
 use crate::hop;
-use crate::lookup::{Answer, Lookup, Record, reverse_name};
+use crate::lookup::{Answer, Lookup, LookupError, Record, reverse_name};
 use crate::path_mtu::{Sizes, Way};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -121,7 +121,7 @@ impl Stranger {
         self.wait_for(Use::Query, 1)?;
         let timeout_ns = self.place.silence_ns.min(wait_ns);
         let question = Lookup { server, local: None, name, record, id: drawn()?, timeout_ns };
-        Ok(self.question(&question)?.ok())
+        Ok(self.question(&question)?.map_or_else(LookupError::into_answer, Some))
     }
 
     /// How large packets may be on the way over each family: by echoes, and by questions of QUIC

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use v6gap_core::budget::{Budget, Use};
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_visit::{Place, Site, Stranger};
+use v6gap_visit::{Lookup, Place, Record, Site, Stranger};
 
 /// The answer to a question: one address, or none where it is cut.
 fn answer(mut question: Vec<u8>, is_cut: bool) -> Vec<u8> {
@@ -16,19 +16,21 @@ fn answer(mut question: Vec<u8>, is_cut: bool) -> Vec<u8> {
     question
 }
 
-/// A name server that answers one question, which it cuts over UDP.
-fn server() -> SocketAddr {
+/// A name server that answers one question, which it cuts over UDP, and whole over TCP unless it
+/// refuses that.
+fn server(has_tcp: bool) -> SocketAddr {
     let (udp, tcp) = loop {
         let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
         if let Ok(tcp) = TcpListener::bind(udp.local_addr().unwrap()) {
             break (udp, tcp);
         }
     };
-    let at = udp.local_addr().unwrap();
+    let (at, tcp) = (udp.local_addr().unwrap(), has_tcp.then_some(tcp));
     std::thread::spawn(move || {
         let mut question = [0; 512];
         let (length, from) = udp.recv_from(&mut question).unwrap();
         udp.send_to(&answer(question[..length].to_vec(), true), from).unwrap();
+        let Some(tcp) = tcp else { return };
         let (mut stream, _) = tcp.accept().unwrap();
         let mut length = [0; 2];
         stream.read_exact(&mut length).unwrap();
@@ -57,9 +59,20 @@ fn stranger(server: SocketAddr) -> Stranger {
 
 #[test]
 fn a_question_over_tcp_is_counted() {
-    let mut stranger = stranger(server());
+    let mut stranger = stranger(server(true));
     let told = stranger.address_record(0, Family::V4).unwrap().unwrap();
     assert_eq!(told.addresses, [IpAddr::from([192, 0, 2, 7])]);
     assert!(told.over_tcp_ns.is_some(), "{told:?}");
     assert_eq!(stranger.budget.used(Use::Query), 2);
+}
+
+/// A name server that refuses TCP has answered all the same.
+#[test]
+fn a_cut_answer_without_its_whole_is_one() {
+    let told = stranger(server(false)).address_record(0, Family::V4).unwrap().unwrap();
+    assert!(told.cut && told.over_tcp_ns.is_none() && told.addresses.is_empty(), "{told:?}");
+    let (server, name, record) = (server(false), "host.example", Record::A);
+    let lookup = Lookup { server, local: None, name, record, id: 7, timeout_ns: 5_000_000_000 };
+    let why = lookup.ask_again(lookup.ask().unwrap()).unwrap_err();
+    assert!(why.to_string().contains("cut (TC), and over TCP there is none"), "{why}");
 }
