@@ -23,7 +23,7 @@ use v6gap_core::record::{Ending, Host, Line, RunId};
 use v6gap_core::run::{Event, Machine};
 use v6gap_core::workload::{HOSTS_NS, Path};
 use v6gap_engine::run::{self, Hooks};
-use v6gap_judge::analysis;
+use v6gap_judge::analysis::{self, Analysis};
 use v6gap_judge::fitness::noise::{self, Found, Noise};
 use v6gap_judge::stopping::Interim;
 
@@ -104,17 +104,18 @@ pub fn meet(
     let round_trip_ns = path.round_trip_ns as u64;
     let mut met = Met { far, round_trip_ns, floor: None, stopped: false };
     if let Some(time_ns) = time_ns {
-        let mut noises = Vec::new();
+        let mut nulls = Vec::new();
         for family in Family::BOTH {
             let plan = plan.clone().of_noise(family, time_ns / 2);
             watch.told(&News::Noise { family, time_ns: time_ns / 2 });
-            let (measured, ending) = measure(plan, &mut session, stop)?;
-            noises.extend(measured);
+            let (null, ending) = measure(plan, &mut session, stop)?;
+            nulls.push(null);
             if ending == Ending::Stopped {
                 met.stopped = true;
                 break;
             }
         }
+        let noises = noise::of(&nulls);
         let found = noise::found(&noises, &usual_runs(usual, &noises, round_trip_ns));
         met.floor = Some(Floor { noises, found });
     }
@@ -127,7 +128,7 @@ fn measure(
     plan: Plan,
     session: &mut Session,
     stop: &AtomicBool,
-) -> Result<(Vec<Noise>, Ending), Trouble> {
+) -> Result<(Analysis, Ending), Trouble> {
     let header = session.header(RunId::from_bits(0), plan, this_host());
     let mut kept = Kept(vec![Line::Run(Box::new(header.clone()))]);
     let machine = Machine::new(&header, Box::new(Interim::of(&header)));
@@ -135,7 +136,7 @@ fn measure(
     let ending = run::run(machine, connection, client, &mut kept, stop)
         .map_err(|error| session.broken_off(error))?;
     let analysis = analysis::analyse(&kept.0).map_err(|e| Trouble::System(e.to_string()))?;
-    Ok((noise::of(&analysis), ending))
+    Ok((analysis, ending))
 }
 
 /// Keeps the lines of a run in memory.

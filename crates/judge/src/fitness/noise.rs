@@ -12,7 +12,8 @@ use v6gap_core::host::Host;
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::Stop;
 use v6gap_core::unit::format_share;
-use v6gap_stats::{paired_t, summary};
+use v6gap_stats::groups::Spread;
+use v6gap_stats::{Interval, summary};
 
 /// What the pairs of a family with itself showed for one metric of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -35,7 +36,7 @@ pub struct Noise {
     pub sd: f64,
     /// Mean effect of the family against itself: ratio − 1.
     pub estimate: f64,
-    /// 95 % t range of the mean.
+    /// 95 % range of the mean, by the noise of both families.
     pub range: Range,
     /// False if a difference that matters was seen where there is none.
     pub passed: bool,
@@ -68,39 +69,67 @@ pub struct Length {
     pub smallest: Option<f64>,
 }
 
-/// What a run of such a plan showed.
-pub fn of(null: &Analysis) -> Vec<Noise> {
-    let asked = null.questions.iter().filter(|q| q.metric.scale() == Scale::Ratio);
-    asked.filter_map(|question| of_question(null, question)).collect()
+/// What runs of such a plan showed, one of each family.
+pub fn of(nulls: &[Analysis]) -> Vec<Noise> {
+    let all: Vec<Seen<'_>> = nulls.iter().flat_map(seen).collect();
+    // One pair has no spread of its own, and counts for the family beside it.
+    all.iter().filter(|one| one.effects.len() > 1).map(|one| one.noise(&all)).collect()
 }
 
-fn of_question(null: &Analysis, question: &Question) -> Option<Noise> {
-    let metric = question.metric;
-    let valid = question.pairs.iter().filter(|pair| pair.valid);
-    let effects: Vec<f64> = valid.map(|pair| pair.effect(metric)).collect();
-    if effects.len() < 2 {
-        return None;
+/// A question of a family with itself, and the effects of its pairs that count.
+struct Seen<'a> {
+    family: Family,
+    question: &'a Question,
+    effects: Vec<f64>,
+}
+
+fn seen(null: &Analysis) -> Vec<Seen<'_>> {
+    let family = null.run.plan.design.arms.a;
+    let asked = null.questions.iter().filter(|q| q.metric.scale() == Scale::Ratio);
+    let of_question = asked.filter_map(|question| {
+        let metric = question.metric;
+        let valid = question.pairs.iter().filter(|pair| pair.valid);
+        let effects: Vec<f64> = valid.map(|pair| pair.effect(metric)).collect();
+        (!effects.is_empty()).then_some(Seen { family, question, effects })
+    });
+    of_question.collect()
+}
+
+impl Seen<'_> {
+    fn noise(&self, all: &[Seen<'_>]) -> Noise {
+        let Seen { family, question, effects } = self;
+        let metric = question.metric;
+        let is_alike =
+            |one: &&Seen<'_>| one.question.cell == question.cell && one.question.metric == metric;
+        let groups: Vec<&[f64]> =
+            all.iter().filter(is_alike).map(|one| one.effects.as_slice()).collect();
+        let (range, passed) = judged(metric, effects, &groups);
+        Noise {
+            family: *family,
+            cell: question.cell.clone(),
+            label: question.label.clone(),
+            metric,
+            pairs: effects.len(),
+            discarded: question.pairs.len() - effects.len(),
+            value: question.values.a,
+            sd: summary::sd(effects),
+            estimate: libm::expm1(summary::mean(effects)),
+            range: Range { low: libm::expm1(range.low), high: libm::expm1(range.high) },
+            passed,
+        }
     }
-    let shown = paired_t::t_interval(&effects, reach::ALPHA);
-    // As of the null blocks of a run, of which both families are looked at (docs/method.md section
-    // D.2).
-    let strict = paired_t::t_interval(&effects, nulls::ALPHA / 2.0);
+}
+
+/// The 95 % range of a family's mean among the `groups` of both, and whether it passes, as null
+/// blocks of a run are judged: the noise comes from both (docs/method.md section D.2).
+fn judged(metric: Metric, effects: &[f64], groups: &[&[f64]]) -> (Interval, bool) {
+    let spread = Spread::of(groups);
+    let (mean, n) = (summary::mean(effects), effects.len());
+    let strict = spread.interval(mean, n, nulls::ALPHA / groups.len().max(1) as f64);
     let matters = nulls::matters(effect::margin(metric, metric.margin_default()));
-    let off = !strict.interval.contains(0.0) && libm::fabs(strict.centre) > matters;
-    let low_high = (libm::expm1(shown.interval.low), libm::expm1(shown.interval.high));
-    Some(Noise {
-        family: null.run.plan.design.arms.a,
-        cell: question.cell.clone(),
-        label: question.label.clone(),
-        metric,
-        pairs: effects.len(),
-        discarded: question.pairs.len() - effects.len(),
-        value: question.values.a,
-        sd: summary::sd(&effects),
-        estimate: libm::expm1(shown.centre),
-        range: Range { low: low_high.0, high: low_high.1 },
-        passed: effects.len() < effect::NULLS_MIN || !off,
-    })
+    let off = !strict.contains(0.0) && libm::fabs(mean) > matters;
+    let few = groups.iter().map(|group| group.len()).sum::<usize>() < effect::NULLS_MIN;
+    (spread.interval(mean, n, reach::ALPHA), few || !off)
 }
 
 /// What can be found above the noise in runs of `(time in ns, pairs)`.
@@ -110,8 +139,7 @@ pub fn found(noises: &[Noise], runs: &[(u64, u32)]) -> Vec<Found> {
         if all.iter().any(|f| f.cell == noise.cell && f.metric == noise.metric) {
             continue;
         }
-        let alike = noises.iter().filter(|n| n.cell == noise.cell && n.metric == noise.metric);
-        let sd = pooled(alike);
+        let sd = pooled(alike(noises, noise));
         let length = |&(time_ns, pairs): &(u64, u32)| {
             let stop = Stop::Adaptive { time_ns_max: time_ns, pairs_min: pairs };
             let smallest = planning::smallest_found(noise.metric, sd, pairs as usize, &stop, 1);
@@ -122,6 +150,11 @@ pub fn found(noises: &[Noise], runs: &[(u64, u32)]) -> Vec<Found> {
         all.push(Found { cell, label, metric: noise.metric, sd, runs });
     }
     all
+}
+
+/// That of each family of one question.
+fn alike<'a>(noises: &'a [Noise], one: &'a Noise) -> impl Iterator<Item = &'a Noise> {
+    noises.iter().filter(|n| n.cell == one.cell && n.metric == one.metric)
 }
 
 /// Standard deviation within the families.
@@ -155,7 +188,9 @@ pub fn judge(near: &Host, noises: &[Noise], why_none: Option<&str>) -> Finding {
             super::watched::untold(id, topic, near, &why).try_this("v6gap doctor --for 60s")
         }
         true => {
-            let few = |noise: &&Noise| noise.pairs < effect::NULLS_MIN;
+            let few = |noise: &&Noise| {
+                alike(noises, noise).map(|n| n.pairs).sum::<usize>() < effect::NULLS_MIN
+            };
             let pairs = noises.iter().map(|noise| noise.pairs).sum::<usize>();
             let none = format!("no family differed from itself by what matters in {pairs} pairs");
             match noises.iter().filter(few).count() {
@@ -199,6 +234,24 @@ mod tests {
             range: Range { low: 0.01, high: 0.05 },
             passed,
         }
+    }
+
+    /// What one family alone would not show, and what it would.
+    #[test]
+    fn a_family_is_judged_by_the_noise_of_both() {
+        let (quiet, wide) = ([0.0, 0.001, -0.001, 0.0], [0.06, -0.06, 0.05, -0.05]);
+        let passed = |own: &[f64], other: &[f64]| judged(Metric::Rtt, own, &[own, other]).1;
+        let off_by_chance = [0.02, 0.0201, 0.0199, 0.02];
+        assert!(passed(&off_by_chance, &wide) && !passed(&off_by_chance, &quiet));
+        let off = [0.02, 0.05, 0.035, 0.03];
+        assert!(judged(Metric::Rtt, &off, &[&off]).1 && !passed(&off, &quiet));
+        // One pair of the other family makes four, of which two families are judged.
+        assert!(!judged(Metric::Rtt, &off_by_chance[..3], &[&off_by_chance[..3], &[0.0]]).1);
+        // Of three pairs in all nothing is said.
+        assert!(judged(Metric::Rtt, &off_by_chance[..3], &[&off_by_chance[..3]]).1);
+        let (range, _) = judged(Metric::Rtt, &off, &[&off, &quiet]);
+        let (own, _) = judged(Metric::Rtt, &off, &[&off]);
+        assert!(range.low > own.low && range.high < own.high, "{range:?} {own:?}");
     }
 
     #[test]
