@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::host::names;
 use v6gap_core::record::{RunHeader, RunId};
 use v6gap_sys::interface;
 use v6gap_sys::socket::{Datagram, SocketError};
@@ -129,6 +130,18 @@ pub enum Elsewhere {
         /// Name of the server now.
         now: String,
     },
+    /// Its packets left this host by another interface.
+    #[error("{family} leaves this host by {now}, and {id} was measured by {before}")]
+    Link {
+        /// The run.
+        id: RunId,
+        /// The family.
+        family: Family,
+        /// Name of the interface then.
+        before: String,
+        /// Name of the interface now.
+        now: String,
+    },
     /// It was measured from another address of this host than the one asked for.
     #[error("{0} was measured from elsewhere")]
     Here(RunId),
@@ -158,8 +171,8 @@ impl Target {
     /// This target, measured from where the run of `header` was measured from.
     ///
     /// # Errors
-    /// If a family that it measures is not where it was then, or this end was told to be elsewhere
-    /// or cannot be where it was.
+    /// If a family that it measures is not where it was then or leaves by another interface, or
+    /// this end was told to be elsewhere or cannot be where it was.
     pub fn as_before(mut self, header: &RunHeader) -> Result<Self, Elsewhere> {
         let arms = header.plan.design.arms;
         if let Some(family) = self.lacks(arms) {
@@ -174,15 +187,31 @@ impl Target {
             }
         }
         let here = self.local.map(|local| local.map(|address| address.ip()));
-        if here == header.bind {
-            return Ok(self);
+        if here != header.bind {
+            if here != PerFamily::default() {
+                return Err(Elsewhere::Here(header.id.clone()));
+            }
+            let before = [header.bind.v4, header.bind.v6].into_iter().flatten();
+            let before: Vec<String> = before.map(|address| address.to_string()).collect();
+            self = self.from(&before)?;
         }
-        if here != PerFamily::default() {
-            return Err(Elsewhere::Here(header.id.clone()));
+        self.by_the_same_link(header)
+    }
+
+    /// This target, whose packets leave as those of the run of `header` did, as far as both are
+    /// known: an address may be on two links, above all one that has a zone.
+    fn by_the_same_link(self, header: &RunHeader) -> Result<Self, Elsewhere> {
+        let arms = header.plan.design.arms;
+        for family in [arms.a, arms.b] {
+            let before = header.hosts.client.facts.get(names::way_out(family));
+            if let (Some(before), Some(now)) = (before, self.way_out(family))
+                && *before != now
+            {
+                let (id, before) = (header.id.clone(), before.clone());
+                return Err(Elsewhere::Link { id, family, before, now });
+            }
         }
-        let before = [header.bind.v4, header.bind.v6].into_iter().flatten();
-        let before: Vec<String> = before.map(|address| address.to_string()).collect();
-        Ok(self.from(&before)?)
+        Ok(self)
     }
 
     /// The interface that packets of a family leave by, where the system tells. The kernel is asked
@@ -531,6 +560,28 @@ mod tests {
         let other = target("2001:db8::7").from(&["127.0.0.2".to_owned()]).unwrap();
         let found = other.as_before(&header).unwrap_err();
         assert!(matches!(found, Elsewhere::Here(_)), "{found}");
+    }
+
+    #[test]
+    fn a_run_goes_on_by_the_link_by_which_it_began() {
+        let four = PerArm { a: Family::V4, b: Family::V4 };
+        let target = resolve("127.0.0.1", 1, None, None).unwrap();
+        let Some(link) = target.way_out(Family::V4) else {
+            return println!("not tested: this system does not tell which way packets leave");
+        };
+        let addresses = target.addresses.map(|address| address.map(|a| a.ip()));
+        let plan = preset::first_look(four, None, 1);
+        let header = RunHeader { addresses, ..RunHeader::new("7k2f9q".parse().unwrap(), plan) };
+        let by = |link: &str| {
+            let mut header = header.clone();
+            let facts = &mut header.hosts.client.facts;
+            facts.insert(names::way_out(Family::V4).to_owned(), link.to_owned());
+            target.clone().as_before(&header)
+        };
+        assert!(by(&link).is_ok() && target.clone().as_before(&header).is_ok());
+        let text = by("eth9").unwrap_err().to_string();
+        let expected = format!("IPv4 leaves this host by {link}, and 7k2f9q was measured by eth9");
+        assert_eq!(text, expected);
     }
 
     #[test]
