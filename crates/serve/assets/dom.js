@@ -106,16 +106,22 @@ const PATIENCE = 5;
 export function listen(path, handle, refused) {
   const end = new AbortController();
   const old = h("p", { class: "quiet", role: "status", id_: "silent" }, "Nothing new comes from v6gap web: what stands here may be old.");
-  let last = null, silent = 0;
+  let last = null, silent = 0, failures = 0;
   end.signal.addEventListener("abort", () => old.remove());
   function unheard() {
     silent += 1;
     if (silent >= SILENT && !end.signal.aborted) document.getElementById("main").prepend(old);
   }
+  // An error is nothing new: who fails again and again is asked less and less often.
   function tell(lines) {
-    silent = 0;
-    old.remove();
     const fields = Object.fromEntries(lines.split("\n").map((line) => line.split(/: ?(.*)/s, 2)));
+    const is_news = fields.event !== "error";
+    if (is_news) {
+      silent = 0;
+      old.remove();
+    } else {
+      failures += 1;
+    }
     if (fields.id) last = fields.id;
     if (fields.data) handle(fields.event, JSON.parse(fields.data));
   }
@@ -130,10 +136,14 @@ export function listen(path, handle, refused) {
       return refused(why);
     }
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const before = failures;
     let rest = "", told = 0;
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return told ? undefined : unheard();
+      if (done) {
+        if (failures === before) failures = 0;
+        return told ? undefined : unheard();
+      }
       const parts = (rest + value).split("\n\n");
       rest = parts.pop();
       parts.forEach(tell);
@@ -143,7 +153,7 @@ export function listen(path, handle, refused) {
   async function follow() {
     while (!end.signal.aborted) {
       await read().catch(unheard);
-      await new Promise((done) => { setTimeout(done, AGAIN_MS * 2 ** Math.min(silent, PATIENCE)); });
+      await new Promise((done) => { setTimeout(done, AGAIN_MS * 2 ** Math.min(Math.max(silent, failures), PATIENCE)); });
     }
   }
   follow();
@@ -156,15 +166,22 @@ export async function follow(path, events, draw) {
   const first = await ask(path);
   const stream = typeof events === "function" ? events(first) : events;
   draw(first);
-  let close = () => {};
+  let close = () => {}, failed = h("div");
   function refused(error) {
     document.getElementById("main").prepend(trouble(error));
     leave();
   }
+  // Who tells it may end by an error, and is asked again.
+  function told(event, said) {
+    failed.remove();
+    if (event !== "error") return draw(said);
+    failed = trouble(said);
+    document.getElementById("main").prepend(failed);
+  }
   // A browser has few connections to a server for all its tabs: one that nobody sees takes none.
   function look() {
     close();
-    close = document.hidden ? () => {} : listen(stream, (_, said) => draw(said), refused);
+    close = document.hidden ? () => {} : listen(stream, told, refused);
   }
   function leave() {
     document.removeEventListener("visibilitychange", look);

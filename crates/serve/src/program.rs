@@ -81,9 +81,9 @@ impl Program {
     }
 
     /// Starts what goes on by itself and says on its standard output what it sees; it ends when its
-    /// standard input is closed, or with what is given back.
+    /// standard input is closed, or with what is given back. Its standard error has to be read.
     pub(crate) fn follow(&self, args: &[String]) -> io::Result<Child> {
-        self.command(args).arg("--stop-at-eof").stderr(Stdio::null()).spawn()
+        self.command(args).arg("--stop-at-eof").spawn()
     }
 
     fn command(&self, args: &[String]) -> Command {
