@@ -75,3 +75,62 @@ pub(crate) fn unknown() -> Response {
 pub(crate) async fn not_found() -> Response {
     plain(StatusCode::NOT_FOUND, "there is no such page", "")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passed::broken;
+    use std::collections::BTreeSet;
+    use std::io;
+
+    /// What asks no program: its answers come from this server alone.
+    const UNASKED: [&str; 6] =
+        ["/healthz", "/session", "/info", "/runs/{id}/stop", "/runs/{id}/events", "/tickets"];
+
+    /// What a program goes on to tell once it has begun.
+    const FOLLOWED: [&str; 2] = ["/paths/events", "/fleet/events"];
+
+    fn of(answers: impl Iterator<Item = Response>) -> BTreeSet<u16> {
+        answers.map(|answer| answer.status().as_u16()).collect()
+    }
+
+    /// The statuses that an operation of docs/openapi.json may answer with besides its own.
+    fn expected(path: &str, operation: &Value) -> BTreeSet<u16> {
+        let kinds = [io::ErrorKind::ResourceBusy, io::ErrorKind::NotFound];
+        let begins = of(kinds.into_iter().map(|kind| broken(&kind.into())));
+        let ends = of((1..=255).map(|exit| failed(json!({ "exit": exit }))));
+        let mut all: BTreeSet<u16> = BTreeSet::from([403, 408, 413]);
+        if path.contains('{') {
+            all.insert(400);
+        }
+        if operation["requestBody"].is_object() {
+            all.extend([400_u16, 415, 422]);
+        }
+        if matches!(path, "/session" | "/tickets") {
+            // The system may give no random bytes.
+            all.insert(broken(&io::Error::other("none")).status().as_u16());
+        }
+        if !UNASKED.contains(&path) {
+            all.extend(begins);
+        }
+        if !UNASKED.contains(&path) && !FOLLOWED.contains(&path) {
+            all.extend(ends);
+        }
+        all
+    }
+
+    #[test]
+    fn every_status_is_described() {
+        let described = include_str!("../../../docs/openapi.json");
+        let described: Value = serde_json::from_str(described).unwrap();
+        for (path, operations) in described["paths"].as_object().unwrap() {
+            for (method, operation) in operations.as_object().unwrap() {
+                let told = operation["responses"].as_object().unwrap();
+                let missing = |status: &u16| !told.contains_key(&status.to_string());
+                let missing: Vec<u16> =
+                    expected(path, operation).into_iter().filter(missing).collect();
+                assert!(missing.is_empty(), "{method} {path}: {missing:?}");
+            }
+        }
+    }
+}
