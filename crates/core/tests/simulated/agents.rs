@@ -194,7 +194,11 @@ impl World {
                     self.agents[at].process.sleep(left);
                     return self.ends_itself(at);
                 }
-                None => self.agent_acts(at, action),
+                None => {
+                    if !self.agent_acts(at, action) {
+                        actions = self.unremembered(at, actions.collect()).into_iter();
+                    }
+                }
             }
         }
         let (now, bug, node) = (self.now, self.bug, &mut self.agents[at]);
@@ -204,11 +208,20 @@ impl World {
         }
     }
 
-    fn agent_acts(&mut self, at: usize, action: Action) {
+    /// What is to be done in place of what was to follow.
+    fn unremembered(&mut self, at: usize, rest: Vec<Action>) -> Vec<Action> {
+        let (now, bug, node) = (self.now, self.bug, &mut self.agents[at]);
+        let told = node.now(now, bug);
+        node.process.machine.unremembered(rest, told)
+    }
+
+    /// Does it; returns false if it was to be remembered and the disk is full.
+    fn agent_acts(&mut self, at: usize, action: Action) -> bool {
         if self.trace.is_some() && !matches!(action, Action::Beat(_)) {
             self.note(|| format!("a{at} {action:?}"));
         }
         match action {
+            Action::Remember(_) if self.agents[at].full => return false,
             Action::Remember(known) => {
                 let disk = &mut self.agents[at].disk;
                 if known.highest <= disk.highest {
@@ -234,6 +247,7 @@ impl World {
             Action::Held { run, bytes } => self.held(at, run, bytes),
             Action::Remove(run) => self.remove(at, run),
         }
+        true
     }
 
     /// An agent says something to all coordinators.

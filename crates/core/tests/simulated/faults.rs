@@ -120,7 +120,10 @@ impl World {
 
     fn disk_fills(&mut self, at: usize) {
         self.agents[at].full = true;
-        self.tell_disk(at);
+        // Often the agent finds out when something is to be remembered.
+        if self.random.chance(50) {
+            self.tell_disk(at);
+        }
         let in_ns = self.random.between(5 * SECOND, 60 * SECOND);
         self.push(in_ns, Ev::DiskFree(Node::Agent(at)));
     }

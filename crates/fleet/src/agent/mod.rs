@@ -113,6 +113,8 @@ pub enum Told {
     Gone(u64),
     /// It is at the hub again.
     Back,
+    /// What must be remembered of an order cannot be written, so that it is refused.
+    Unwritten(String),
     /// An order came that is none.
     NoOrder(crate::orders::NoOrder),
 }
@@ -155,8 +157,7 @@ struct Listened {
 /// Has a host take part in a fleet, until `stop` says so.
 ///
 /// # Errors
-/// If the credentials cannot be read, the hub lets it in no more, or what must be remembered cannot
-/// be written.
+/// If the credentials or journals of its runs cannot be read, or the hub lets it in no more.
 pub async fn go_on<M: Measures>(
     options: &Options,
     files: Files,
@@ -263,7 +264,7 @@ impl<M: Measures> Going<'_, M> {
         // The last of them opens it.
         for event in self.look() {
             self.has_looked = matches!(event, Event::Limits(_));
-            self.take(event).await?;
+            self.take(event).await;
         }
         loop {
             let wait = tokio::time::sleep(Duration::from_nanos(self.left_ns(now().ns)));
@@ -285,7 +286,7 @@ impl<M: Measures> Going<'_, M> {
                 () = stopped(&mut stop) => return Ok(()),
             };
             for event in self.known_now(now().ns).into_iter().chain(events) {
-                self.take(event).await?;
+                self.take(event).await;
             }
         }
     }
@@ -297,12 +298,14 @@ impl<M: Measures> Going<'_, M> {
         wake_ns.saturating_sub(now_ns).min(most_ns)
     }
 
-    async fn take(&mut self, event: Event) -> Result<(), FleetError> {
+    async fn take(&mut self, event: Event) {
         self.is_busy &= !matches!(event, Event::Ended(_));
-        for action in self.machine.step(event, now()) {
-            self.act(action).await?;
+        let mut actions = self.machine.step(event, now()).into_iter();
+        while let Some(action) = actions.next() {
+            if !self.act(action).await {
+                actions = self.machine.unremembered(actions.collect(), now()).into_iter();
+            }
         }
-        Ok(())
     }
 
     fn order(&mut self, message: &[u8]) -> Option<Event> {
@@ -357,9 +360,16 @@ impl<M: Measures> Going<'_, M> {
         vec![Event::Taken(taken), Event::Disk(self.files.free_bytes()), Event::Limits(limits)]
     }
 
-    async fn act(&mut self, action: Action) -> Result<(), FleetError> {
+    /// Does it; returns false if it was to be remembered and could not be.
+    async fn act(&mut self, action: Action) -> bool {
         match action {
-            Action::Remember(known) => self.files.remember(known)?,
+            Action::Remember(known) => {
+                let remembered = self.files.remember(known);
+                if let Err(why) = &remembered {
+                    (self.told)(Told::Unwritten(why.to_string()));
+                }
+                return remembered.is_ok();
+            }
             Action::Serve(prepare) => {
                 self.is_busy = true;
                 self.measures.serve(&prepare, self.says.clone());
@@ -390,7 +400,7 @@ impl<M: Measures> Going<'_, M> {
                 }
             }
         }
-        Ok(())
+        true
     }
 
     async fn beat(&mut self, mut beat: Heartbeat) {

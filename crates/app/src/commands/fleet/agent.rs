@@ -51,6 +51,7 @@ fn line(what: &Told, quiet: bool) -> Option<String> {
             "The hub is gone. What was measured is kept until the archive has it; {unarchived} \
              runs are only here."
         )),
+        Told::Unwritten(why) => Some(format!("An order is refused: {why}.")),
         Told::Back => Some("At the hub again.".to_owned()),
         Told::Does(beat) => Some(does(beat)),
         Told::NoOrder(why) => Some(format!("An order came that is none ({why:?}).")),

@@ -102,7 +102,10 @@ pub struct Trouble {
 /// What is to be done, in the order given.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// Have this on the disk before anything that follows is done.
+    /// Have this on the disk before anything that follows is done. Where that fails, what follows
+    /// is handed to [`Agent::unremembered`], which says what is to be done in its place.
+    ///
+    /// [`Agent::unremembered`]: super::Agent::unremembered
     Remember(Known),
     /// Begin a server for one client with that word. Answered by [`Event::Listens`], and at its end
     /// by [`Event::Ended`]. It must die with the agent.

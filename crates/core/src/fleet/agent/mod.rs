@@ -59,6 +59,8 @@ pub struct Agent {
     features: Vec<String>,
     random: ChaCha12Rng,
     known: Known,
+    /// Whether that could not be had on the disk.
+    unwritten: bool,
     stage: Stage,
     last: Option<Last>,
     taken: bool,
@@ -78,6 +80,7 @@ impl Agent {
             features: setup.features,
             random: ChaCha12Rng::from_seed(setup.seed),
             known: setup.known,
+            unwritten: false,
             stage: Stage::Idle,
             last: None,
             taken: false,
@@ -98,7 +101,7 @@ impl Agent {
             Event::Listens => self.listens(now, &mut actions),
             Event::Ended(ended) => self.ended(*ended, now, &mut actions),
             Event::Taken(taken) => self.taken = taken,
-            Event::Disk(free_bytes) => self.free_bytes = free_bytes,
+            Event::Disk(free_bytes) => self.disk(free_bytes, &mut actions),
             Event::Limits(limits) => self.limits = limits,
             Event::Published { run, end, taken } => {
                 self.outbox.published(&run, end, taken, now.ns);

@@ -10,7 +10,7 @@ use crate::fleet::{CLOCK_NS_MAX, DISK_BYTES_MIN, READY_NS};
 use crate::watch::known::Spent;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::mem::replace;
+use core::mem::{replace, take};
 
 /// Whether the clock of the wall is too far from that of whoever said *start*, which was within
 /// [`READY_NS`] before `now`.
@@ -19,7 +19,29 @@ fn is_off(start: Start, now: Now) -> bool {
     start.unix_ns.is_some_and(|unix_ns| off_ns(unix_ns) > CLOCK_NS_MAX + READY_NS)
 }
 
+/// Whether it begins something for a job, or says that this host is ready for one.
+fn is_promise(action: &Action) -> bool {
+    match action {
+        Action::Serve(_) | Action::Measure { .. } | Action::Beat(_) => true,
+        Action::Reply(reply) => matches!(reply.answer, Answer::Ready { .. }),
+        Action::Remember(_)
+        | Action::Kill
+        | Action::Publish { .. }
+        | Action::Held { .. }
+        | Action::Remove(_) => false,
+    }
+}
+
 impl Agent {
+    /// So much is free on the disk. What could not be written there before is tried again: what is
+    /// refused is refused for ever, also after a new beginning.
+    pub(super) fn disk(&mut self, free_bytes: u64, actions: &mut Vec<Action>) {
+        self.free_bytes = free_bytes;
+        if free_bytes >= DISK_BYTES_MIN && take(&mut self.unwritten) {
+            actions.push(Action::Remember(self.known));
+        }
+    }
+
     pub(super) fn obey(
         &mut self,
         command: Command,
@@ -73,6 +95,7 @@ impl Agent {
                 let Spent { day, bytes } = before.and(day, job.reserved);
                 (self.known.day, self.known.bytes) = (day, bytes);
             }
+            self.unwritten = false;
             actions.push(Action::Remember(self.known));
         }
         match refusal {
@@ -120,10 +143,12 @@ impl Agent {
                 }
             }
         }
-        if self.free_bytes < DISK_BYTES_MIN {
-            return Some(Refusal::Disk { free_bytes: self.free_bytes });
+        // First what passes: a disk is looked at again only where nothing is measured.
+        if self.taken || !matches!(self.stage, Stage::Idle) {
+            return Some(Refusal::Busy);
         }
-        (self.taken || !matches!(self.stage, Stage::Idle)).then_some(Refusal::Busy)
+        let is_full = self.free_bytes < DISK_BYTES_MIN;
+        is_full.then_some(Refusal::Disk { free_bytes: self.free_bytes })
     }
 
     fn start(
@@ -157,6 +182,27 @@ impl Agent {
     fn refuse(&mut self, job: &Job, why: Refusal, actions: &mut Vec<Action>) {
         self.known.bytes = self.known.bytes.saturating_sub(job.reserved);
         self.over(job, Answer::Refused { why }, actions);
+    }
+
+    /// What is to be done in place of `rest`, which was to follow an [`Action::Remember`] that
+    /// failed. Nobody is promised what only memory knows of: the next agent here would obey the
+    /// same order once more.
+    pub fn unremembered(&mut self, rest: Vec<Action>, now: Now) -> Vec<Action> {
+        self.unwritten = true;
+        // Nothing can be written there, however much is said to be free.
+        self.free_bytes = 0;
+        let (mut actions, newest) = (rest, self.known.highest);
+        actions.retain(|action| !is_promise(action));
+        match replace(&mut self.stage, Stage::Idle) {
+            Stage::Readying(job, _) | Stage::Ready(job, ..) if job.prepare.token == newest => {
+                self.refuse(&job, Refusal::Disk { free_bytes: 0 }, &mut actions);
+            }
+            // The order was refused anyway.
+            stage => self.stage = stage,
+        }
+        self.said = None;
+        self.beat(now, &mut actions);
+        actions
     }
 
     fn run(&mut self, job: Job, start: Start, now: Now, actions: &mut Vec<Action>) {

@@ -166,6 +166,63 @@ fn an_order_of_the_past_is_refused_also_after_a_new_beginning() {
     assert_eq!(refused(&again), &Refusal::Old { highest: Token(6) });
 }
 
+/// What a driver does whose disk takes nothing: what is to be done, but for what is to be
+/// remembered.
+fn with_a_full_disk(agent: &mut Agent, event: Event, s: u64) -> Vec<Action> {
+    let mut actions = agent.step(event, now(s));
+    let is_memory = |action: &Action| matches!(action, Action::Remember(_));
+    let Some(at) = actions.iter().position(is_memory) else { return actions };
+    let rest = actions.split_off(at + 1);
+    actions.pop();
+    actions.extend(agent.unremembered(rest, now(s)));
+    actions
+}
+
+#[test]
+fn an_order_that_cannot_be_remembered_is_refused_and_nothing_of_it_is_begun() {
+    for role in [Role::Client, Role::Server] {
+        let mut agent = agent(Known::default());
+        for token in [5, 6, 7, 8] {
+            // As it looks before the system says that the disk is full.
+            agent.step(Event::Disk(DISK_BYTES_MIN), now(token));
+            let full = with_a_full_disk(&mut agent, prepare(token, role), token);
+            // Four times six bytes are more than a day's: none of it was spent.
+            assert_eq!(refused(&full), &Refusal::Disk { free_bytes: 0 });
+            assert!(!full.iter().any(|action| matches!(action, Action::Serve(_))), "{full:?}");
+            assert_eq!(agent.state(), State::Closed);
+            // Said again it is answered as before, and no start is obeyed.
+            let again = agent.step(prepare(token, role), now(token));
+            assert_eq!(refused(&again), &Refusal::Disk { free_bytes: 0 });
+            assert!(!measures(&agent.step(start(token, Nonce(0)), now(token))));
+        }
+        // It goes on where there is space again, and remembers once what it refused meanwhile.
+        let free = agent.step(Event::Disk(DISK_BYTES_MIN), now(9));
+        assert!(matches!(free[0], Action::Remember(Known { highest: Token(8), .. })), "{free:?}");
+        let free = agent.step(Event::Disk(DISK_BYTES_MIN), now(9));
+        assert!(!free.iter().any(|action| matches!(action, Action::Remember(_))), "{free:?}");
+        let old = agent.step(prepare(7, Role::Client), now(9));
+        assert_eq!(refused(&old), &Refusal::Old { highest: Token(8) });
+        let actions = agent.step(prepare(9, Role::Client), now(9));
+        assert!(matches!(actions[0], Action::Remember(Known { highest: Token(9), .. })));
+        nonce(&actions);
+    }
+}
+
+/// What was promised before stays so.
+#[test]
+fn a_full_disk_ends_no_job_that_was_remembered() {
+    let mut agent = agent(Known::default());
+    let nonce = nonce(&agent.step(prepare(5, Role::Client), now(1)));
+    let other = with_a_full_disk(&mut agent, prepare(6, Role::Client), 2);
+    assert_eq!(refused(&other), &Refusal::Busy);
+    assert!(measures(&agent.step(start(5, nonce), now(3))));
+    let other = with_a_full_disk(&mut agent, prepare(7, Role::Client), 4);
+    assert_eq!(refused(&other), &Refusal::Busy);
+    assert!(!other.contains(&Action::Kill));
+    let done = agent.step(ended(100), now(9));
+    assert!(matches!(answers(&done)[..], [Answer::Done(_)]), "{done:?}");
+}
+
 #[test]
 fn an_order_of_another_version_is_refused_with_those_that_are_spoken() {
     let mut agent = agent(Known::default());
