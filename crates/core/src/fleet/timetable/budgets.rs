@@ -1,25 +1,29 @@
 //! What links may carry on a day of UTC.
 
+use alloc::collections::BTreeMap;
+use alloc::vec;
 use alloc::vec::Vec;
+
+/// Of how many days it is known what links carried: a clock that goes back over midnight shows a
+/// day again of which they have carried something.
+const DAYS: usize = 4;
 
 /// The budgets of all links.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Budgets {
     day: u64,
-    links: Vec<Account>,
-}
-
-/// Of one link, in bytes.
-#[derive(Debug, Clone, Copy)]
-struct Account {
-    most: Option<u64>,
-    spent: u64,
+    /// What each link may carry on a day, in bytes.
+    most: Vec<Option<u64>>,
+    /// What each has carried, in bytes, by the day.
+    spent: BTreeMap<u64, Vec<u64>>,
 }
 
 impl Budgets {
     /// Of links that may carry so much on a day; nothing is spent.
     pub(super) fn new(most: impl Iterator<Item = Option<u64>>, day: u64) -> Self {
-        Budgets { day, links: most.map(|most| Account { most, spent: 0 }).collect() }
+        let most: Vec<Option<u64>> = most.collect();
+        let spent = BTreeMap::from([(day, vec![0; most.len()])]);
+        Budgets { day, most, spent }
     }
 
     /// Makes it that day; returns whether it is another one.
@@ -27,33 +31,62 @@ impl Budgets {
         let is_other = day != self.day;
         if is_other {
             self.day = day;
-            self.links.iter_mut().for_each(|of| of.spent = 0);
+            let links = self.most.len();
+            self.spent.entry(day).or_insert_with(|| vec![0; links]);
+            // One far away was shown by a clock that was wrong.
+            let farthest = self.spent.keys().copied().max_by_key(|of| of.abs_diff(day));
+            if let Some(farthest) = farthest.filter(|_| self.spent.len() > DAYS) {
+                self.spent.remove(&farthest);
+            }
         }
         is_other
     }
 
     /// Whether a link may carry so much more today.
     pub(super) fn bears(&self, link: usize, bytes: u64) -> bool {
-        let left = |of: &Account| of.most.map_or(u64::MAX, |most| most.saturating_sub(of.spent));
-        self.links.get(link).is_none_or(|of| bytes <= left(of))
+        let Some(Some(most)) = self.most.get(link) else { return true };
+        let spent = self.spent.get(&self.day).and_then(|of| of.get(link));
+        bytes <= most.saturating_sub(spent.copied().unwrap_or(0))
     }
 
-    /// Takes note that a link carries so much.
+    /// Takes note that a link carries so much today.
     pub(super) fn spend(&mut self, link: usize, bytes: u64) {
-        if let Some(of) = self.links.get_mut(link) {
-            of.spent = of.spent.saturating_add(bytes);
+        if let Some(spent) = self.account(self.day, link) {
+            *spent = spent.saturating_add(bytes);
         }
     }
 
-    /// Takes note that a link did not carry what was taken note of today.
-    pub(super) fn give_back(&mut self, link: usize, bytes: u64) {
-        if let Some(of) = self.links.get_mut(link) {
-            of.spent = of.spent.saturating_sub(bytes);
+    /// Takes note that a link did not carry what was taken note of on that day.
+    pub(super) fn give_back(&mut self, day: u64, link: usize, bytes: u64) {
+        if let Some(spent) = self.account(day, link) {
+            *spent = spent.saturating_sub(bytes);
         }
     }
 
     /// The day, counted from the Unix epoch.
     pub(super) fn day(&self) -> u64 {
         self.day
+    }
+
+    fn account(&mut self, day: u64, link: usize) -> Option<&mut u64> {
+        self.spent.get_mut(&day)?.get_mut(link)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_days_are_known_and_those_far_away_are_forgotten_first() {
+        let mut budgets = Budgets::new([Some(5)].into_iter(), 100);
+        budgets.spend(0, 5);
+        for day in [130, 101, 102, 103] {
+            assert!(budgets.turn_to(day) && budgets.bears(0, 5), "{day}");
+            budgets.spend(0, 5);
+        }
+        assert_eq!(budgets.spent.len(), DAYS);
+        assert!(budgets.turn_to(100) && !budgets.bears(0, 1));
+        assert!(budgets.turn_to(130) && budgets.bears(0, 5));
     }
 }

@@ -114,6 +114,8 @@ struct Task {
     /// When the last one of which links carried something began or ended, as far as that is known,
     /// in ns.
     carried_ns: u64,
+    /// From which day's budgets the one that is being made was taken.
+    spent_day: u64,
     state: State,
     /// Whether it is part of the mesh still.
     wanted: bool,
@@ -271,7 +273,7 @@ impl Order {
             }
             Ended::Failed { again_unix_ns, began } => {
                 if !began {
-                    self.give_back(task, began_ns);
+                    self.give_back(task);
                 }
                 Some(again_unix_ns)
             }
@@ -435,8 +437,9 @@ impl Order {
     }
 
     fn begin(&mut self, task: u32, now_ns: u64) -> Option<Visit> {
+        let day = self.budgets.day();
         let of = self.task_mut(task)?;
-        (of.state, of.carried_ns) = (State::Running(now_ns), now_ns);
+        (of.state, of.carried_ns, of.spent_day) = (State::Running(now_ns), now_ns, day);
         let (visit, takes, carried_by) = (of.visit, of.takes.clone(), of.carried_by.clone());
         let slot = self.measures.get(visit.measure)?.slot;
         for resource in takes {
@@ -473,18 +476,16 @@ impl Order {
         }
     }
 
-    /// What was given out at that time was not begun, and links have carried nothing of it.
-    fn give_back(&mut self, task: u32, began_ns: u64) {
+    /// What was given out was not begun, and links have carried nothing of it.
+    fn give_back(&mut self, task: u32) {
         let Some(of) = self.task_mut(task) else { return };
         // Another one's may come any time.
         of.carried_ns = 0;
         let of = of.clone();
         let bytes = self.measures.get(of.visit.measure).map_or(0, |of| of.slot.bytes);
-        if began_ns / DAY_NS == self.budgets.day() {
-            for link in of.carried_by {
-                self.budgets.give_back(link, bytes);
-                self.let_all_in(1 + self.taken.len() + link);
-            }
+        for link in of.carried_by {
+            self.budgets.give_back(of.spent_day, link, bytes);
+            self.let_all_in(1 + self.taken.len() + link);
         }
     }
 }

@@ -20,8 +20,8 @@ impl Order {
         if self.measures.get(visit.measure).is_some_and(is_exclusive) {
             takes.extend(carried_by.iter().map(|link| self.hosts + link));
         }
-        let (state, carried_ns) = (State::Gone, 0);
-        let new = Task { visit, takes, carried_by, last_ns, carried_ns, state, wanted: true };
+        let (state, carried_ns, spent_day, wanted) = (State::Gone, 0, 0, true);
+        let new = Task { visit, takes, carried_by, last_ns, carried_ns, spent_day, state, wanted };
         let task = match self.spare.pop() {
             Some(task) => {
                 if let Some(place) = self.task_mut(task) {

@@ -180,6 +180,34 @@ fn a_budget_ends_what_a_link_carries_until_the_next_day() {
 }
 
 #[test]
+fn a_day_that_the_clock_shows_again_has_carried_what_it_had() {
+    const DAY: u64 = 86_400;
+    let mesh = mesh(&["a/a", "b/b"], &[measure("p", "1 h", "light")], |draft| {
+        let (site, budget) = (Some("a".to_owned()), Some("1 GB/day".to_owned()));
+        let link = LinkDraft { name: "up".to_owned(), site, budget, ..Default::default() };
+        draft.links = [link].to_vec();
+    });
+    let mut order = order(&mesh);
+    for seconds in [DAY - 60, DAY + 7_200] {
+        let visits = begun(&mut order, seconds);
+        assert_eq!(visits.len(), 1, "{seconds} s");
+        order.ended(visits[0], Ended::Measured);
+    }
+    // Back to the evening before: the path is due again two hours later, and its link is not free.
+    assert_eq!(begun(&mut order, DAY - 14_400), []);
+    assert_eq!(begun(&mut order, DAY - 7_200), []);
+    assert_eq!(begun(&mut order, DAY + 36_000), []);
+    let visits = begun(&mut order, 2 * DAY);
+    assert_eq!(visits.len(), 1);
+    // What was not begun is given back to the day that it was taken from.
+    assert_eq!(begun(&mut order, 2 * DAY - 7_200), []);
+    let again_unix_ns = at(2 * DAY - 7_200).unix_ns;
+    order.ended(visits[0], Ended::Failed { again_unix_ns, began: false });
+    assert_eq!(begun(&mut order, 2 * DAY - 7_199), []);
+    assert_eq!(begun(&mut order, 2 * DAY).len(), 1);
+}
+
+#[test]
 fn in_its_quiet_hours_a_measurement_waits_and_others_do_not() {
     let mut quiet = measure("quiet", "1 h", "light");
     quiet.quiet = ["00:00-01:00 UTC".to_owned()].to_vec();
