@@ -1,6 +1,7 @@
 //! The coordinator: drives its machine. It reads and writes grants, gives orders, and hears what
 //! hosts say.
 
+mod applies;
 mod known;
 mod list;
 mod meshes;
@@ -23,6 +24,7 @@ use crate::nats::streams::{self, bucket_subject};
 use crate::now::{now, stopped};
 use crate::orders::Writer;
 use crate::rights::{ANSWERED, ASK, Role};
+use applies::{Applies, Read, Said};
 use async_nats::{Client, Message, Subscriber};
 use futures_util::{FutureExt, StreamExt};
 use list::List;
@@ -127,9 +129,11 @@ struct Going<'a> {
     grants: Grants,
     state: Bucket,
     applied: Bucket,
-    /// The mesh plans that are applied, by their keys, and how often that changed.
+    /// The mesh plans that are applied or on their way to be, by their keys, and how often that
+    /// changed.
     texts: BTreeMap<String, Vec<u8>>,
     changes: u64,
+    applies: Applies,
     writer: Writer,
     folder: PathBuf,
     /// Who is invited.
@@ -161,12 +165,19 @@ pub async fn go_on(
     let way = Way { letter: &letter, file: &file, hubs: &[], plaintext: true };
     let client = connect(&way).await?;
     let context = streams::make(&client, hub.nodes.len()).await?;
+    let state = Bucket::of(&context, STATE).await?;
+    let visited = state.clone();
+    let (applies, were_read) = Applies::new(move || {
+        let state = visited.clone();
+        async move { visits::all(&state).await.ok() }
+    });
     let listened = Listened {
         replies: subscribed(&client, REPLIES.to_owned()).await?,
         heartbeats: subscribed(&client, HEARTBEATS.to_owned()).await?,
         // Before they are read, so that none that is applied meanwhile is missed.
         meshes: subscribed(&client, bucket_subject(MESHES, ">")).await?,
         asked: subscribed(&client, ASK.to_owned()).await?,
+        were_read,
     };
     let applied = Bucket::of(&context, MESHES).await?;
     let grants = Grants::of(&context).await.map_err(|e| FleetError::refused("grants", e))?;
@@ -177,10 +188,11 @@ pub async fn go_on(
         meshes: Meshes::default(),
         since: BTreeMap::new(),
         grants,
-        state: Bucket::of(&context, STATE).await?,
+        state,
         applied: applied.clone(),
         texts: BTreeMap::new(),
         changes: 0,
+        applies,
         client,
         writer: Writer { jobs: keys.jobs, seals: keys.seals },
         folder: hub.folder.clone(),
@@ -193,11 +205,8 @@ pub async fn go_on(
         says,
         told,
     };
-    for (key, text) in applied.all().await? {
-        if !going.apply(&key, &text).await {
-            break;
-        }
-    }
+    let all = applied.all().await?;
+    going.hear_all(0, all);
     (going.told)(Told::Ready);
     going.turn(listened, events, stop).await
 }
@@ -208,6 +217,8 @@ struct Listened {
     heartbeats: Subscriber,
     meshes: Subscriber,
     asked: Subscriber,
+    /// Mesh plans that may be applied now.
+    were_read: UnboundedReceiver<Read>,
 }
 
 async fn subscribed(client: &Client, subject: String) -> Result<Subscriber, FleetError> {
@@ -231,7 +242,7 @@ impl Going<'_> {
     ) -> Result<(), FleetError> {
         let mut read = tokio::time::interval(READ);
         read.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (reads, mut were_read) = unbounded_channel();
+        let (lists, mut were_listed) = unbounded_channel();
         loop {
             let wait_ns = self.machine.wake_ns().saturating_sub(now().ns);
             let event = tokio::select! {
@@ -257,24 +268,22 @@ impl Going<'_> {
                     Some(message) => {
                         let start = bucket_subject(MESHES, "");
                         if let Some(key) = message.subject.strip_prefix(start.as_str()) {
-                            let _ = self.apply(key, &message.payload).await;
+                            self.hear((key.to_owned(), message.payload.to_vec()));
                         }
-                        Some(Event::Time)
+                        None
                     }
                     None => return Ok(()),
                 },
                 _ = read.tick() => {
-                    let (applied, reads, since) =
-                        (self.applied.clone(), reads.clone(), self.changes);
-                    drop(tokio::spawn(async move {
-                        if let Ok(all) = applied.all().await {
-                            let _ = reads.send((since, all));
-                        }
-                    }));
+                    self.list_applied(lists.clone());
                     None
                 }
-                Some((since, all)) = were_read.recv() => {
-                    self.apply_all(since, all).await;
+                Some((since, all)) = were_listed.recv() => {
+                    self.hear_all(since, all);
+                    None
+                }
+                Some(ready) = listened.were_read.recv() => {
+                    self.apply_read(ready);
                     Some(Event::Time)
                 }
                 Some((event, visits)) = events.recv() => {
@@ -391,7 +400,9 @@ impl Going<'_> {
             }
             Action::Send(command) => self.send(&command).await,
             Action::Came { work, outcome, .. } => {
-                if let Some(kept) = visits::written(&work, &outcome, now().wall.unix_ns) {
+                let unix_ns = now().wall.unix_ns;
+                self.applies.came(&work, &outcome, unix_ns);
+                if let Some(kept) = visits::written(&work, &outcome, unix_ns) {
                     drop(tokio::spawn(visits::keep(self.state.clone(), kept)));
                 }
                 (self.told)(Told::Came { work, outcome });
@@ -423,45 +434,67 @@ impl Going<'_> {
         }
     }
 
+    /// Has it read which mesh plans are applied.
+    fn list_applied(&self, lists: UnboundedSender<(u64, Vec<Said>)>) {
+        let (applied, since) = (self.applied.clone(), self.changes);
+        drop(tokio::spawn(async move {
+            if let Ok(all) = applied.all().await {
+                let _ = lists.send((since, all));
+            }
+        }));
+    }
+
     /// These are the mesh plans that are applied, unless that has changed since it was asked.
-    async fn apply_all(&mut self, since: u64, all: Vec<(String, Vec<u8>)>) {
+    fn hear_all(&mut self, since: u64, all: Vec<Said>) {
         if since != self.changes {
             return;
         }
         let is_there = |key: &&String| all.iter().any(|(there, _)| there == *key);
         let gone: Vec<String> = self.texts.keys().filter(|key| !is_there(key)).cloned().collect();
-        for key in gone {
-            let _ = self.apply(&key, &[]).await;
-        }
+        gone.into_iter().for_each(|key| self.hear((key, Vec::new())));
         for (key, text) in all {
-            if self.texts.get(&key) != Some(&text) && !self.apply(&key, &text).await {
-                return;
+            if self.texts.get(&key) != Some(&text) {
+                self.hear((key, text));
             }
         }
     }
 
-    /// A mesh plan was applied, or taken away if there is no text. Returns false if the broker has
-    /// nobody to answer now: what is applied is read again soon.
-    async fn apply(&mut self, key: &str, text: &[u8]) -> bool {
-        let visits = match text.is_empty() {
-            true => Vec::new(),
-            false => match visits::all(&self.state).await {
-                Ok(visits) => visits,
-                Err(_) => return false,
-            },
-        };
+    /// A mesh plan is to be applied, or taken away if there is no text.
+    fn hear(&mut self, said: Said) {
         self.changes += 1;
+        let (key, text) = said.clone();
         match text.is_empty() {
-            true => drop(self.texts.remove(key)),
-            false => drop(self.texts.insert(key.to_owned(), text.to_vec())),
+            true => drop(self.texts.remove(&key)),
+            false => drop(self.texts.insert(key, text)),
         }
-        let Some(name) = name_of(key) else { return true };
+        self.applies.want(said);
+    }
+
+    /// Visits were read, or nobody was there to answer.
+    fn apply_read(&mut self, read: Read) {
+        let Read { said, visits } = self.applies.take(read);
+        for (key, text) in said {
+            if text.is_empty() {
+                self.apply(&key, &text, &[]);
+            } else if let Some(visits) = &visits {
+                self.apply(&key, &text, visits);
+            } else if self.texts.get(&key) == Some(&text) {
+                // It is another one than will be listed soon, and so is heard again.
+                self.texts.insert(key, Vec::new());
+            }
+        }
+    }
+
+    /// A mesh plan was applied, of whose paths these visits are known, or taken away if there is no
+    /// text.
+    fn apply(&mut self, key: &str, text: &[u8], visits: &[Visited]) {
+        let Some(name) = name_of(key) else { return };
         if text.is_empty() {
             self.meshes.set(&name, None);
             self.since.remove(&name);
             (self.told)(Told::Applied { name, paths: None });
             self.machine.set_addresses(self.meshes.addresses());
-            return true;
+            return;
         }
         let applied: Result<Applied, String> =
             serde_json::from_slice(text).map_err(|error| error.to_string());
@@ -481,7 +514,6 @@ impl Going<'_> {
             }
         }
         self.machine.set_addresses(self.meshes.addresses());
-        true
     }
 
     /// Takes note of visits.
