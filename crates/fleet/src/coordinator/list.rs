@@ -4,7 +4,7 @@
 use crate::error::FleetError;
 use crate::hub::invite::Invited;
 use crate::orders::Writer;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use v6gap_core::fleet::message::{Answer, Command, Failure, Measured, Order, Reply};
 use v6gap_core::fleet::names::HostName;
@@ -17,6 +17,8 @@ const LIST_NS: u64 = 5_000_000_000;
 pub(super) struct List {
     /// Public keys for which words are sealed.
     seals: BTreeMap<HostName, String>,
+    /// Who was revoked.
+    gone: BTreeSet<HostName>,
     /// When it was read, in ns.
     read_ns: Option<u64>,
     /// Why it could not be read the last time.
@@ -33,7 +35,7 @@ impl List {
         self.read_ns = Some(now_ns);
         let trouble = match Invited::read(folder) {
             Ok(all) => {
-                self.seals = all.seals();
+                (self.seals, self.gone) = (all.seals(), all.gone());
                 None
             }
             Err(error) => Some(error.to_string()),
@@ -41,6 +43,12 @@ impl List {
         let is_new = trouble != self.trouble;
         self.trouble.clone_from(&trouble);
         trouble.filter(|_| is_new)
+    }
+
+    /// Whether that host was revoked, so that what it said is of nobody. One that the list does not
+    /// have may be invited at another node.
+    pub fn is_gone(&self, host: &HostName) -> bool {
+        self.gone.contains(host)
     }
 
     /// An order as it is sent to its host.
@@ -72,6 +80,7 @@ pub(super) fn not_given(command: &Command, why: String) -> Option<Reply> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hub::{Hub, nodes};
     use crate::orders::tests::prepare;
     use nkeys::{KeyPair, XKey};
     use v6gap_core::fleet::id::Token;
@@ -103,6 +112,28 @@ mod tests {
         assert_eq!(look(&mut list), None);
         write("half of");
         assert_eq!(look(&mut list), Some(why), "it was good meanwhile");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn who_was_revoked_is_gone_until_it_is_invited_anew() {
+        let folder = std::env::temp_dir().join(format!("v6gap-gone-{}", std::process::id()));
+        let hub = Hub::init(&folder, nodes::parse("localhost").unwrap(), false).unwrap();
+        let [one, other]: [HostName; 2] = ["rome/a", "rome/b"].map(|name| name.parse().unwrap());
+        let mut list = List::default();
+        let mut now_ns = 0;
+        let mut gone = || {
+            now_ns += LIST_NS + 1;
+            assert_eq!(list.look(&folder, now_ns), None);
+            [&one, &other].map(|host| list.is_gone(host))
+        };
+        assert_eq!(gone(), [false, false], "they may be invited at another node");
+        hub.invite(&one).unwrap();
+        hub.invite(&other).unwrap();
+        hub.revoke(&one).unwrap();
+        assert_eq!(gone(), [true, false]);
+        hub.invite(&one).unwrap();
+        assert_eq!(gone(), [false, false]);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

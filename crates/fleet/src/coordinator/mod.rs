@@ -338,7 +338,9 @@ impl Going<'_> {
     }
 
     /// Says how the fleet does: the part that is asked for, to an operator.
-    async fn answer(&self, asked: &[u8], to: Option<async_nats::Subject>) {
+    async fn answer(&mut self, asked: &[u8], to: Option<async_nats::Subject>) {
+        self.look();
+        self.heard.retain(|host, _| !self.list.is_gone(host));
         let to = to.filter(|to| to.starts_with(ANSWERED));
         let asked = heard::read::<Asked>(asked).unwrap_or_default();
         let part = Part::of(&self.heard, &asked, self.machine.leads(), now().ns);
@@ -418,9 +420,7 @@ impl Going<'_> {
     /// Gives an order. One that does not arrive is known by the answer that does not come, and one
     /// that cannot be given has failed.
     async fn send(&mut self, command: &Command) {
-        if let Some(why) = self.list.look(&self.folder, now().ns) {
-            (self.told)(Told::NoList { why });
-        }
+        self.look();
         match self.list.written(command, &self.writer) {
             Ok(message) => {
                 let subject = subject::command(&command.to);
@@ -431,6 +431,13 @@ impl Going<'_> {
                     let _ = self.says.send((Event::Reply(Box::new(reply)), Vec::new()));
                 }
             }
+        }
+    }
+
+    /// Looks who is invited.
+    fn look(&mut self) {
+        if let Some(why) = self.list.look(&self.folder, now().ns) {
+            (self.told)(Told::NoList { why });
         }
     }
 

@@ -7,7 +7,7 @@ use crate::letter::Letter;
 use crate::rights::Role;
 use nkeys::{KeyPair, XKey};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use v6gap_core::fleet::names::HostName;
 use v6gap_store::{KeptLines, Store};
@@ -81,6 +81,13 @@ impl Invited {
     pub fn seals(&self) -> BTreeMap<HostName, String> {
         let there = self.agents.iter().filter(|agent| agent.revoked_unix_s.is_none());
         there.map(|agent| (agent.name.clone(), agent.seal.clone())).collect()
+    }
+
+    /// Those that are let in no more, by whatever key.
+    pub fn gone(&self) -> BTreeSet<HostName> {
+        let there = self.seals();
+        let names = self.agents.iter().map(|agent| &agent.name);
+        names.filter(|name| !there.contains_key(*name)).cloned().collect()
     }
 }
 
