@@ -118,9 +118,12 @@ static ACK: LazyLock<Value> = LazyLock::new(|| {
     json!({ "version": 1, "to": "rome/a", "runs": [run] })
 });
 
-static VISITED: LazyLock<Value> = LazyLock::new(
-    || json!({ "from": "rome/a", "to": "oslo/b", "plan": "p.toml", "run": "7k2f9q", "unix_ns": 7 }),
-);
+static VISITED: LazyLock<Value> = LazyLock::new(|| {
+    json!({
+        "from": "rome/a", "to": "oslo/b", "plan": "p.toml", "hash": "0123456789abcdef",
+        "run": "7k2f9q", "unix_ns": 7,
+    })
+});
 
 static KNOWN: LazyLock<Value> = LazyLock::new(|| {
     let heard = json!({ "said": *HEARTBEAT, "ago_ns": 7, "clock_ahead_ns": -7 });
@@ -202,4 +205,22 @@ fn names(data: &[u8]) {
     let key = key_of(text);
     assert!(!key.contains(['.', ' ', '*', '>']), "{key}");
     assert_eq!(name_of(&key).as_deref(), Some(text));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_whole<T: Serialize + DeserializeOwned>(template: &Value) {
+        let read: T = serde_json::from_value(template.clone()).unwrap();
+        assert_eq!(&serde_json::to_value(&read).unwrap(), template);
+    }
+
+    /// What is not in a template is never changed.
+    #[test]
+    fn templates_have_every_field_that_is_written() {
+        is_whole::<Heartbeat>(&HEARTBEAT);
+        is_whole::<Ack>(&ACK);
+        is_whole::<Visited>(&VISITED);
+    }
 }
