@@ -6,8 +6,14 @@ use super::visits::Visited;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use v6gap_core::fleet::work::{Outcome, Work};
 
-/// The key of a mesh plan and what was said of it: its text, or none if it is applied no more.
-pub(super) type Said = (String, Vec<u8>);
+/// A mesh plan that was said to be applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    pub key: String,
+    pub text: Vec<u8>,
+    /// When, in ns since the Unix epoch.
+    pub unix_ns: u64,
+}
 
 /// What was said, once visits were read for it.
 #[derive(Debug)]
@@ -22,7 +28,8 @@ pub(super) struct Read {
 pub(super) struct Applies {
     wanted: UnboundedSender<Said>,
     count: usize,
-    /// What was measured since any of them was said: what is read may not have it yet.
+    /// What was measured, or heard of, since any of them was said: what is read may not have it
+    /// yet.
     meanwhile: Vec<Visited>,
 }
 
@@ -54,11 +61,22 @@ impl Applies {
         }
     }
 
-    /// What was read, with what was measured meanwhile.
+    /// These visits were heard of from elsewhere.
+    pub(super) fn seen(&mut self, visits: &[Visited]) {
+        if self.count > 0 {
+            self.meanwhile.extend_from_slice(visits);
+        }
+    }
+
+    /// What was read, with what was measured meanwhile, the newest last.
     pub(super) fn take(&mut self, read: Read) -> Read {
         let Read { said, visits } = read;
         self.count = self.count.saturating_sub(said.len());
-        let visits = visits.map(|visits| [visits, self.meanwhile.clone()].concat());
+        let visits = visits.map(|visits| {
+            let mut all = [visits, self.meanwhile.clone()].concat();
+            all.sort_by_key(|visited| visited.unix_ns);
+            all
+        });
         if self.count == 0 {
             self.meanwhile.clear();
         }
@@ -77,11 +95,7 @@ async fn read<F: Future<Output = Option<Vec<Visited>>>>(
         while let Ok(next) = wants.try_recv() {
             said.push(next);
         }
-        // What is taken away needs none.
-        let visits = match said.iter().all(|(_, text)| text.is_empty()) {
-            true => Some(Vec::new()),
-            false => visits().await,
-        };
+        let visits = visits().await;
         // Nobody listens any more once the coordinator ends.
         let _ = reads.send(Read { said, visits });
     }
@@ -112,8 +126,8 @@ mod tests {
         }
     }
 
-    fn said(key: &str, text: &str) -> Said {
-        (key.to_owned(), text.as_bytes().to_vec())
+    fn said(key: &str) -> Said {
+        Said { key: key.to_owned(), text: b"text".to_vec(), unix_ns: 0 }
     }
 
     #[test]
@@ -128,26 +142,29 @@ mod tests {
             let visited = |unix_ns| Visited::new(&work(), None, unix_ns);
             let measured = Outcome::Measured { run: None };
             applies.came(&work(), &measured, 1);
-            applies.want(said("one", "text"));
+            applies.want(said("one"));
             for _ in 0..9 {
                 tokio::task::yield_now().await;
             }
             assert!(were_read.try_recv().is_err(), "the broker has not told");
             // Much may happen before it does.
-            applies.want(said("one", ""));
-            applies.want(said("two", "text"));
-            applies.came(&work(), &measured, 3);
+            applies.want(said("two"));
+            applies.want(said("three"));
+            applies.came(&work(), &measured, 4);
+            applies.seen(&[visited(3)]);
             answers.send(Some(vec![visited(2)])).unwrap();
             let first = applies.take(were_read.recv().await.unwrap());
-            assert_eq!(first.said, [said("one", "text")]);
-            assert_eq!(first.visits, Some(vec![visited(2), visited(3)]));
+            assert_eq!(first.said, [said("one")]);
+            assert_eq!(first.visits, Some([2, 3, 4].map(visited).to_vec()));
             answers.send(None).unwrap();
             let second = applies.take(were_read.recv().await.unwrap());
-            assert_eq!(second.said, [said("one", ""), said("two", "text")]);
+            assert_eq!(second.said, [said("two"), said("three")]);
             assert_eq!(second.visits, None, "it did not tell");
-            applies.want(said("two", ""));
+            applies.seen(&[visited(5)]);
+            applies.want(said("two"));
+            answers.send(Some(Vec::new())).unwrap();
             let third = applies.take(were_read.recv().await.unwrap());
-            assert_eq!((third.said, third.visits), (vec![said("two", "")], Some(Vec::new())));
+            assert_eq!((third.said, third.visits), (vec![said("two")], Some(Vec::new())));
         });
         over.unwrap();
     }

@@ -35,7 +35,6 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
-use v6gap_core::fleet::REQUEST_NS;
 use v6gap_core::fleet::coordinator::{Action, Coordinator, Event, Setup};
 use v6gap_core::fleet::id::Epoch;
 use v6gap_core::fleet::message::{Command, Heartbeat};
@@ -43,6 +42,7 @@ use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::subject::{self, HEARTBEATS, MESHES, REPLIES, STATE};
 use v6gap_core::fleet::timetable::Standing;
 use v6gap_core::fleet::work::{Now, Outcome, Work};
+use v6gap_core::fleet::{REQUEST_NS, SILENT_NS};
 
 /// Random bytes of what a coordinator calls itself.
 const NAME_BYTES: usize = 8;
@@ -117,6 +117,9 @@ pub enum Told {
 
 /// What came of an action, and visits that are to be known before the machine hears of it.
 type Answered = (Event, Vec<Visited>);
+
+/// The key of a mesh plan and its text; none if it is applied no more.
+type Text = (String, Vec<u8>);
 
 /// A coordinator that goes on.
 struct Going<'a> {
@@ -340,7 +343,9 @@ impl Going<'_> {
     /// Says how the fleet does: the part that is asked for, to an operator.
     async fn answer(&mut self, asked: &[u8], to: Option<async_nats::Subject>) {
         self.look();
-        self.heard.retain(|host, _| !self.list.is_gone(host));
+        // One that still says that it is there may have been invited at another node.
+        let is_silent = |at: &Now| now().ns.saturating_sub(at.ns) > SILENT_NS;
+        self.heard.retain(|host, (_, at)| !(self.list.is_gone(host) && is_silent(at)));
         let to = to.filter(|to| to.starts_with(ANSWERED));
         let asked = heard::read::<Asked>(asked).unwrap_or_default();
         let part = Part::of(&self.heard, &asked, self.machine.leads(), now().ns);
@@ -442,7 +447,7 @@ impl Going<'_> {
     }
 
     /// Has it read which mesh plans are applied.
-    fn list_applied(&self, lists: UnboundedSender<(u64, Vec<Said>)>) {
+    fn list_applied(&self, lists: UnboundedSender<(u64, Vec<Text>)>) {
         let (applied, since) = (self.applied.clone(), self.changes);
         drop(tokio::spawn(async move {
             if let Ok(all) = applied.all().await {
@@ -452,7 +457,7 @@ impl Going<'_> {
     }
 
     /// These are the mesh plans that are applied, unless that has changed since it was asked.
-    fn hear_all(&mut self, since: u64, all: Vec<Said>) {
+    fn hear_all(&mut self, since: u64, all: Vec<Text>) {
         if since != self.changes {
             return;
         }
@@ -467,44 +472,47 @@ impl Going<'_> {
     }
 
     /// A mesh plan is to be applied, or taken away if there is no text.
-    fn hear(&mut self, said: Said) {
+    fn hear(&mut self, said: Text) {
         self.changes += 1;
-        let (key, text) = said.clone();
-        match text.is_empty() {
-            true => drop(self.texts.remove(&key)),
-            false => drop(self.texts.insert(key, text)),
+        let (key, text) = said;
+        if text.is_empty() {
+            self.texts.remove(&key);
+            return self.take_away(&key);
         }
-        self.applies.want(said);
+        self.texts.insert(key.clone(), text.clone());
+        self.applies.want(Said { key, text, unix_ns: now().wall.unix_ns });
     }
 
     /// Visits were read, or nobody was there to answer.
     fn apply_read(&mut self, read: Read) {
         let Read { said, visits } = self.applies.take(read);
-        for (key, text) in said {
-            if text.is_empty() {
-                self.apply(&key, &text, &[]);
-            } else if let Some(visits) = &visits {
-                self.apply(&key, &text, visits);
-            } else if self.texts.get(&key) == Some(&text) {
+        for said in said {
+            // Another one was said meanwhile, or none.
+            if self.texts.get(&said.key) != Some(&said.text) {
+                continue;
+            }
+            match &visits {
+                Some(visits) => self.apply(&said, visits),
                 // It is another one than will be listed soon, and so is heard again.
-                self.texts.insert(key, Vec::new());
+                None => drop(self.texts.insert(said.key, Vec::new())),
             }
         }
     }
 
-    /// A mesh plan was applied, of whose paths these visits are known, or taken away if there is no
-    /// text.
-    fn apply(&mut self, key: &str, text: &[u8], visits: &[Visited]) {
+    /// A mesh plan is applied no more.
+    fn take_away(&mut self, key: &str) {
         let Some(name) = name_of(key) else { return };
-        if text.is_empty() {
-            self.meshes.set(&name, None);
-            self.since.remove(&name);
-            (self.told)(Told::Applied { name, paths: None });
-            self.machine.set_addresses(self.meshes.addresses());
-            return;
-        }
+        self.meshes.set(&name, None);
+        self.since.remove(&name);
+        (self.told)(Told::Applied { name, paths: None });
+        self.machine.set_addresses(self.meshes.addresses());
+    }
+
+    /// A mesh plan is applied, of whose paths these visits are known.
+    fn apply(&mut self, said: &Said, visits: &[Visited]) {
+        let Some(name) = name_of(&said.key) else { return };
         let applied: Result<Applied, String> =
-            serde_json::from_slice(text).map_err(|error| error.to_string());
+            serde_json::from_slice(&said.text).map_err(|error| error.to_string());
         let table = applied.and_then(|applied| {
             let table = applied.timetable(now().wall)?;
             Ok((table, applied.afresh))
@@ -513,7 +521,7 @@ impl Going<'_> {
             Err(why) => (self.told)(Told::NoMesh { name, why }),
             Ok((table, afresh)) => {
                 self.meshes.set(&name, Some(table));
-                let since = if afresh { now().wall.unix_ns } else { 0 };
+                let since = if afresh { said.unix_ns } else { 0 };
                 self.since.insert(name.clone(), since);
                 visits.iter().for_each(|visited| self.visited(&name, since, visited));
                 let paths = self.meshes.names().iter().find(|(of, _)| *of == name).map(|of| of.1);
@@ -525,6 +533,7 @@ impl Going<'_> {
 
     /// Takes note of visits.
     fn recall(&mut self, visits: &[Visited]) {
+        self.applies.seen(visits);
         for (name, since) in self.since.clone() {
             visits.iter().for_each(|visited| self.visited(&name, since, visited));
         }
