@@ -92,6 +92,8 @@ pub struct Found {
     unanswered: PerFamily<bool>,
     /// What the name server answered for the addresses, once it was asked.
     told: Option<PerFamily<Option<Answer>>>,
+    /// Whether an answer of a name server was cut, so that the question was asked again over TCP.
+    asks_again: bool,
     /// How long it took to find the addresses of its name, which nothing may have kept ready, in
     /// ns.
     cold_ns: Option<u64>,
@@ -174,6 +176,7 @@ fn found(wanted: &Wanted, site: Site, budget: Budget) -> Result<Found, Trouble> 
         budget,
         unanswered: PerFamily::default(),
         told: None,
+        asks_again: false,
         cold_ns: None,
         is_translated: false,
         prefix: None,

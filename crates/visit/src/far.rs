@@ -229,16 +229,17 @@ impl Stranger {
         let no_server = || unsuitable("there is no name server to ask".to_owned());
         let server = self.place.resolvers.get(usize::from(asked.server)).copied();
         let server = server.ok_or_else(no_server)?;
-        self.wait_for(Use::Query, 1)?;
+        self.may_ask()?;
         let record = Record::of(family);
         let (host, timeout_ns) = (self.place.site.host.clone(), self.place.silence_ns);
         let (name, id) = (host.as_str(), drawn()?);
         let question = lookup::Lookup { server, local: None, name, record, id, timeout_ns };
-        let (outcome, report) = watched(self.place.processor, || self.question(&question));
+        let (outcome, report) = watched(self.place.processor, || question.ask());
+        self.asked(&outcome)?;
         let failed = |why: lookup::LookupError| {
             TrialError::of_stranger(family, server, format!("looking up {}: {why}", record.name()))
         };
-        let answer = outcome?.map_err(failed).map_err(RunError::Trial)?;
+        let answer = outcome.map_err(failed).map_err(RunError::Trial)?;
         let measured = Measured::LookedUp(Box::new(LookedUp {
             ns: answer.ns,
             record: record.name().to_owned(),
@@ -250,18 +251,22 @@ impl Stranger {
         Ok(EndReport { measured, ..report })
     }
 
-    /// Asks a name server, and once more over TCP where the answer is cut: that is a further
-    /// question, which is counted before it is asked.
-    fn question(
-        &mut self,
-        question: &lookup::Lookup<'_>,
-    ) -> Result<Result<lookup::Answer, lookup::LookupError>, RunError> {
-        let cut = match question.ask() {
-            Ok(answer) if answer.cut => answer,
-            outcome => return Ok(outcome),
-        };
+    /// Waits until a question may be asked, after which one more may follow over TCP.
+    fn may_ask(&mut self) -> Result<(), RunError> {
         self.wait_for(Use::Query, 1)?;
-        Ok(question.ask_again(cut))
+        match self.budget.left(Use::Query) {
+            Some(0) => Err(spent(Spent::Count(Use::Query))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes note of a question that was asked, and of the one over TCP where the answer was cut:
+    /// nothing waits between the two, which would be measured, but what follows them does.
+    fn asked(
+        &mut self,
+        outcome: &Result<lookup::Answer, lookup::LookupError>,
+    ) -> Result<(), RunError> {
+        if lookup::is_asked_again(outcome) { self.wait_for(Use::Query, 1) } else { Ok(()) }
     }
 
     /// Echoes of ICMP, which need no program at the far end.

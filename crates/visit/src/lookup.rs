@@ -130,6 +130,14 @@ pub enum LookupError {
     },
 }
 
+/// Whether a question was asked again over TCP.
+pub(crate) fn is_asked_again(outcome: &Result<Answer, LookupError>) -> bool {
+    match outcome {
+        Ok(answer) => answer.over_tcp_ns.is_some(),
+        Err(why) => matches!(why, LookupError::Cut { .. }),
+    }
+}
+
 impl LookupError {
     /// What the server answered all the same; `None` if it did not.
     pub fn into_answer(self) -> Option<Answer> {
@@ -145,12 +153,16 @@ impl LookupError {
 }
 
 impl Lookup<'_> {
-    /// Asks by a datagram, and waits for the answer. One that is cut is whole over TCP:
-    /// [`Lookup::ask_again`].
+    /// Asks by a datagram, and waits for the answer; for the whole of one that is cut, over TCP.
     ///
     /// # Errors
-    /// If none comes.
+    /// If none comes, or if the whole does not ([`LookupError::Cut`]).
     pub fn ask(&self) -> Result<Answer, LookupError> {
+        let answer = self.over_udp()?;
+        if answer.cut { self.ask_again(answer) } else { Ok(answer) }
+    }
+
+    fn over_udp(&self) -> Result<Answer, LookupError> {
         let question = Question::new(self.name, self.record, self.id)?;
         let family = Family::of(&self.server.ip()).unwrap_or(Family::V4);
         let any = SocketAddr::new(family.unspecified(), 0);
@@ -173,11 +185,7 @@ impl Lookup<'_> {
         }
     }
 
-    /// The whole of an answer that was cut.
-    ///
-    /// # Errors
-    /// [`LookupError::Cut`] if none comes.
-    pub fn ask_again(&self, cut: Answer) -> Result<Answer, LookupError> {
+    fn ask_again(&self, cut: Answer) -> Result<Answer, LookupError> {
         self.over_tcp(cut.ns).map_err(|why| {
             // The records of a part are not to be used (RFC 2181 section 9).
             let (addresses, names, offers) = (Vec::new(), Vec::new(), Vec::new());

@@ -103,10 +103,19 @@ pub fn downloads(plan: &Plan) -> Downloads {
 
 /// Visits that `plan` makes, each a connection, if nothing has to be tried again.
 pub fn visits(plan: &Plan) -> u64 {
+    trials_of(plan, |workload| matches!(workload, Workload::Visit(_)))
+}
+
+/// Lookups that `plan` makes, as [`visits`].
+pub fn lookups(plan: &Plan) -> u64 {
+    trials_of(plan, |workload| matches!(workload, Workload::Lookup(_)))
+}
+
+/// Trials of the cells with these workloads.
+fn trials_of(plan: &Plan, is_asked: impl Fn(&Workload) -> bool) -> u64 {
     let rounds = estimate(plan, Path::USUAL).rounds;
-    let cells = plan.cells.iter().enumerate();
-    let visited = cells.filter(|(_, cell)| matches!(cell.workload, Workload::Visit(_)));
-    visited.map(|(index, _)| trials(plan, index, rounds)).sum()
+    let asked = plan.cells.iter().enumerate().filter(|(_, cell)| is_asked(&cell.workload));
+    asked.map(|(index, _)| trials(plan, index, rounds)).sum()
 }
 
 /// Trials of a cell in a run of so many rounds, those of its null blocks among them.

@@ -1,6 +1,6 @@
 //! What becomes of a plan after it was checked: each change has a name, and makes another plan.
 
-use super::estimate::{estimate, visits};
+use super::estimate::{estimate, lookups, visits};
 use super::{PAIRS_MIN, PAIRS_TO_DECIDE, Plan, Stop, TIME_NS};
 use crate::arm::PerArm;
 use crate::family::Family;
@@ -90,18 +90,19 @@ impl Plan {
         }
     }
 
-    /// The plan with as many of its pairs as so many connections are enough for, a tenth of them
-    /// kept for what has to be tried again. `None` where they are not enough for the fewest pairs
-    /// that can decide.
-    pub fn visiting_at_most(self, connections: u32) -> Option<Plan> {
-        let most = u64::from(connections - connections / AGAIN_PART);
+    /// The plan with as many of its pairs as so many connections and so many lookups are enough
+    /// for, a tenth of them kept for what has to be tried again. `None` where they are not enough
+    /// for the fewest pairs that can decide.
+    pub fn visiting_at_most(self, connections: u32, asked: u32) -> Option<Plan> {
+        let most = |of: u32| u64::from(of - of / AGAIN_PART);
+        let fits = |plan: &Plan| visits(plan) <= most(connections) && lookups(plan) <= most(asked);
         let Stop::Pairs { pairs } = self.design.stop else { return Some(self) };
-        if visits(&self) <= most {
+        if fits(&self) {
             return Some(self);
         }
         let with =
             |pairs| self.clone().ending(Stop::Pairs { pairs }).with_nulls_in_time(Path::USUAL);
-        (PAIRS_TO_DECIDE..pairs).rev().map(with).find(|plan| visits(plan) <= most)
+        (PAIRS_TO_DECIDE..pairs).rev().map(with).find(fits)
     }
 
     /// The plan of one family and no comparison.
@@ -209,16 +210,20 @@ mod tests {
             check::check(&preset::visits_draft(site, true, true), 1).unwrap()
         };
         let one = of(&["2"], 1);
-        assert_eq!(one.clone().visiting_at_most(140), Some(one));
+        assert_eq!(one.clone().visiting_at_most(140, 400), Some(one.clone()));
+        // Two families, and null blocks of both.
+        assert!(lookups(&one) > 48);
+        let fewer = one.visiting_at_most(140, 45).unwrap();
+        assert!((24..=41).contains(&lookups(&fewer)), "{} lookups", lookups(&fewer));
         let all = ["1.1", "2", "3"];
         for (versions, addresses) in [(&all[..], 1), (&all[1..2], 4), (&all[1..2], 3)] {
-            let plan = of(versions, addresses).visiting_at_most(140).unwrap();
+            let plan = of(versions, addresses).visiting_at_most(140, 400).unwrap();
             let Stop::Pairs { pairs } = plan.design.stop else { panic!("{plan:?}") };
             assert!((PAIRS_TO_DECIDE..preset::VISIT_PAIRS).contains(&pairs), "{pairs}");
             assert!(visits(&plan) <= 126, "{pairs} pairs take {} visits", visits(&plan));
         }
         // Twelve cells: six pairs of each take 144.
-        assert_eq!(of(&all, 4).visiting_at_most(140), None);
+        assert_eq!(of(&all, 4).visiting_at_most(140, 400), None);
     }
 
     #[test]

@@ -102,13 +102,15 @@ impl Found {
     /// # Errors
     /// How many connections are left, if these are not enough for the fewest that can decide.
     pub fn fitted(&mut self, plan: Plan) -> Result<Plan, u32> {
-        let Some(left) = self.budget.left(Use::Connection) else { return Ok(plan) };
+        let left = [Use::Connection, Use::Query].map(|what| self.budget.left(what));
+        let [Some(left), Some(questions)] = left else { return Ok(plan) };
         let usual = plan.design.stop;
-        let plan = plan.visiting_at_most(left).ok_or(left)?;
+        let lookups = questions / if self.asks_again { 2 } else { 1 };
+        let plan = plan.visiting_at_most(left, lookups).ok_or(left)?;
         if let (Stop::Pairs { pairs }, true) = (&plan.design.stop, plan.design.stop != usual) {
             self.notes.push(format!(
-                "{pairs} pairs: more would take more connections than a host is asked for that is \
-                 not said to be yours"
+                "{pairs} pairs: more would take more connections or questions than a host is asked \
+                 for that is not said to be yours"
             ));
         }
         Ok(plan)

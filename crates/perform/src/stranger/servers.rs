@@ -46,8 +46,13 @@ impl Found {
 
     /// That the name server that was named knows no address of it.
     fn unknown_to(&self, servers: &[SocketAddr], answers: &PerFamily<Option<Answer>>) -> Unfit {
-        let code = [&answers.v4, &answers.v6].into_iter().flatten().next().map(code);
-        let says = code.map_or("does not answer".to_owned(), |code| format!("answers {code}"));
+        let codes: Vec<String> =
+            [&answers.v4, &answers.v6].into_iter().flatten().map(code).collect();
+        // One that says that all is well explains nothing.
+        let wrong = codes.iter().find(|code| *code != NO_ERROR);
+        let says = wrong
+            .or(codes.first())
+            .map_or("does not answer".to_owned(), |code| format!("answers {code}"));
         let server = servers.first().map(Lookup::called).unwrap_or_default();
         Unfit::Unknown { name: self.site.host.clone(), system: format!("{server} {says}") }
     }
@@ -69,7 +74,10 @@ impl Found {
         let [v4, v6] = Family::BOTH.map(|family| stranger.address_record(server, family));
         self.budget = stranger.budget;
         let ended = |error| self.ended(error);
-        Ok(PerFamily { v4: v4.map_err(ended)?, v6: v6.map_err(ended)? })
+        let answers = PerFamily { v4: v4.map_err(ended)?, v6: v6.map_err(ended)? };
+        let is_cut = |answer: &Answer| answer.cut || answer.over_tcp_ns.is_some();
+        self.asks_again |= [&answers.v4, &answers.v6].into_iter().flatten().any(is_cut);
+        Ok(answers)
     }
 
     /// Asks each name server once for both addresses: one that answers for one of them alone keeps
@@ -91,6 +99,7 @@ impl Found {
             }
         }
         self.notes.extend(elsewhere(&first));
+        self.notes.extend(half_silent(&first));
         let further = self.resolvers.clone().into_iter().skip(1);
         for (number, server) in (FIRST + 1..).zip(further) {
             let its = codes(&self.answers_of(number)?);
@@ -177,6 +186,17 @@ fn elsewhere(codes: &PerFamily<Option<String>>) -> Option<String> {
     })
 }
 
+/// What the name server says for both addresses where it is silent for one of them and knows none
+/// of the other.
+fn half_silent(codes: &PerFamily<Option<String>>) -> Vec<String> {
+    let (PerFamily { v4: Some(code), v6: None } | PerFamily { v4: None, v6: Some(code) }) = codes
+    else {
+        return Vec::new();
+    };
+    let says = |family| without("the name server", family, codes.get(family).as_deref());
+    if code == NO_ERROR { Vec::new() } else { Family::BOTH.into_iter().filter_map(says).collect() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +212,9 @@ mod tests {
         for codes in [(Some(NO_ERROR), Some("NXDOMAIN")), (None, Some("NXDOMAIN")), (None, None)] {
             assert_eq!(of(codes.0, codes.1), None, "{codes:?}");
         }
+        let half = |code: &str| half_silent(&PerFamily { v4: None, v6: Some(code.to_owned()) });
+        assert_eq!(half(NO_ERROR), Vec::<String>::new());
+        assert_eq!(half("SERVFAIL").len(), 2);
     }
 
     /// It is none that does not answer.

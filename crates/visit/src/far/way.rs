@@ -118,10 +118,12 @@ impl Stranger {
     ) -> Result<Option<Answer>, RunError> {
         let server = self.place.resolvers.get(usize::from(server)).copied();
         let Some(server) = server else { return Ok(None) };
-        self.wait_for(Use::Query, 1)?;
+        self.may_ask()?;
         let timeout_ns = self.place.silence_ns.min(wait_ns);
         let question = Lookup { server, local: None, name, record, id: drawn()?, timeout_ns };
-        Ok(self.question(&question)?.map_or_else(LookupError::into_answer, Some))
+        let outcome = question.ask();
+        self.asked(&outcome)?;
+        Ok(outcome.map_or_else(LookupError::into_answer, Some))
     }
 
     /// How large packets may be on the way over each family: by echoes, and by questions of QUIC

@@ -73,6 +73,6 @@ fn a_cut_answer_without_its_whole_is_one() {
     assert!(told.cut && told.over_tcp_ns.is_none() && told.addresses.is_empty(), "{told:?}");
     let (server, name, record) = (server(false), "host.example", Record::A);
     let lookup = Lookup { server, local: None, name, record, id: 7, timeout_ns: 5_000_000_000 };
-    let why = lookup.ask_again(lookup.ask().unwrap()).unwrap_err();
+    let why = lookup.ask().unwrap_err();
     assert!(why.to_string().contains("cut (TC), and over TCP there is none"), "{why}");
 }
