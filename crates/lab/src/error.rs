@@ -58,7 +58,7 @@ pub enum LabError {
     #[error("no lab called `{0}` is up")]
     NoLab(String),
     /// A lab of that name is being built, and answers once it is up.
-    #[error("the lab called `{0}` is being built still; it answers once it is up")]
+    #[error("the lab called `{0}` is being built still, or another user has its name")]
     Building(String),
     /// A lab of that name is up already.
     #[error("a lab called `{0}` is up already")]

@@ -127,7 +127,8 @@ impl Failure {
 
     /// A lab of this host cannot be used as it was asked; `why` in words.
     pub fn of_lab(why: String) -> Self {
-        Failure::new("E310", Outcome::Usage, why).run("v6gap lab list", "labs that are up")
+        Failure::new("E310", Outcome::Usage, why)
+            .run("v6gap lab list", "labs that are up or being built")
     }
 
     /// This host lacks what a world asks for; `why` says what, why and how to get it.

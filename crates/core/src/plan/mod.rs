@@ -275,6 +275,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::Workload;
     use crate::world::Link;
 
     /// Nothing holds a sender to the rate at a router that only forwards in a lab that is up.
@@ -300,5 +301,12 @@ mod tests {
         one_by_one.parts_mut().cells.retain(|cell| !cell.workload.runs_ahead());
         assert!(!one_by_one.cells.is_empty());
         assert_eq!(one_by_one.unpaced_in(&made), None);
+        for cell in &mut one_by_one.parts_mut().cells {
+            if let Workload::Echo(echo) = &mut cell.workload {
+                echo.outstanding = 2;
+            }
+        }
+        let (_, cell) = one_by_one.unpaced_in(&made).unwrap();
+        assert!(matches!(cell.workload, Workload::Echo(_)));
     }
 }

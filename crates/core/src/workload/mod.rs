@@ -43,6 +43,9 @@ use serde::{Deserialize, Serialize};
 /// What an end keeps of an exchange or a connection, in bytes.
 const TIME_BYTES: u64 = 16;
 
+/// A longer message is a transfer of its own.
+const ONE_BY_ONE_BYTES: u32 = 64 << 10;
+
 /// How an end waits for the next message of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -129,7 +132,8 @@ impl Workload {
     /// to the rate of their links.
     pub const fn runs_ahead(&self) -> bool {
         match self {
-            Workload::Echo(_) | Workload::Connect(_) | Workload::Lookup(_) => false,
+            Workload::Echo(echo) => echo.outstanding > 1 || echo.message_bytes > ONE_BY_ONE_BYTES,
+            Workload::Connect(_) | Workload::Lookup(_) => false,
             Workload::TcpBulk(_)
             | Workload::UdpBulk(_)
             | Workload::Probe(_)

@@ -5,7 +5,7 @@ use crate::{LabError, LabOptions};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use v6gap_core::family::Family;
-use v6gap_core::world::{Bursts, Conditions, NodeKind, TranslationKind, World};
+use v6gap_core::world::{Bursts, Conditions, LinkModel, NodeKind, TranslationKind, World};
 
 /// Largest socket buffer that a program in the lab may ask for, in bytes: enough for 10 Gbit/s and
 /// 50 ms.
@@ -149,7 +149,9 @@ pub(crate) fn facts(world: &World, options: &LabOptions) -> BTreeMap<String, Str
                 note(key(&format!("{family}.mtu_bytes")), mtu.to_string());
             }
         }
-        note(key("queue_frames"), link.queue_frames.to_string());
+        if world.model != LinkModel::Bare {
+            note(key("queue_frames"), link.queue_frames.to_string());
+        }
         for family in Family::BOTH.into_iter().filter(|family| *world.families.get(*family)) {
             note(key(&family.to_string()), in_words(link.conditions.get(family)));
             if let Some(back) = &link.back {

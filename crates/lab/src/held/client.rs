@@ -8,9 +8,13 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::time::Duration;
+use v6gap_sys::clock;
 
 /// Taking a lab down may take this long.
 const DOWN_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How soon a lab that is being built is asked again.
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// Names of this user's labs that are up or being built, sorted.
 ///
@@ -52,14 +56,7 @@ pub(super) fn ask_at(
     request: &Request,
     patience: Duration,
 ) -> Result<(String, Reply), LabError> {
-    let holder = UnixStream::connect_addr(socket).map_err(|error| match error.kind() {
-        ErrorKind::ConnectionRefused | ErrorKind::NotFound => match stage(name) {
-            // One that is up by now was not yet.
-            Some(_) => LabError::Building(name.to_owned()),
-            None => LabError::NoLab(name.to_owned()),
-        },
-        _ => LabError::system(format!("reach the lab called {name}"))(error),
-    })?;
+    let holder = reach(socket, name, patience)?;
     // Names are free to all users, and another's lab is none of this one.
     if !is_own(&holder) {
         return Err(LabError::NoLab(name.to_owned()));
@@ -71,6 +68,28 @@ pub(super) fn ask_at(
     match std::mem::replace(&mut reply.answer, Ok(String::new())) {
         Ok(text) => Ok((text, reply)),
         Err(reason) => Err(LabError::Holder { name: name.to_owned(), reason }),
+    }
+}
+
+/// Connects to a holder, which may take so long if it builds its lab still.
+fn reach(socket: &SocketAddr, name: &str, patience: Duration) -> Result<UnixStream, LabError> {
+    let begun_ns = clock::now_ns();
+    loop {
+        let error = match UnixStream::connect_addr(socket) {
+            Ok(holder) => return Ok(holder),
+            Err(error) => error,
+        };
+        match error.kind() {
+            ErrorKind::ConnectionRefused | ErrorKind::NotFound => {}
+            _ => return Err(LabError::system(format!("reach the lab called {name}"))(error)),
+        }
+        if stage(name).is_none() {
+            return Err(LabError::NoLab(name.to_owned()));
+        }
+        if u128::from(clock::now_ns() - begun_ns) >= patience.as_nanos() {
+            return Err(LabError::Building(name.to_owned()));
+        }
+        clock::rest(AGAIN);
     }
 }
 
