@@ -221,7 +221,14 @@ impl Target {
         let any = SocketAddr::new(family.unspecified(), 0);
         let socket = Datagram::bind(self.local.get(family).unwrap_or(any)).ok()?;
         socket.connect(address).ok()?;
-        interface::with_address(socket.local().ok()?.ip()).ok()
+        let local = socket.local().ok()?;
+        // Interfaces of one hardware address have one link-local address.
+        match (address, local) {
+            (SocketAddr::V6(there), _) if there.scope_id() != 0 => {
+                interface::of_index(there.scope_id()).ok()
+            }
+            _ => interface::with_address(local.ip()).ok(),
+        }
     }
 
     /// This target, measured from these addresses of this host.

@@ -41,12 +41,10 @@ impl From<Trouble> for Failure {
                 Failure::usage(format!("--bind cannot change {id}: it was measured from elsewhere"))
             }
             Trouble::Elsewhere(Elsewhere::Gone(unfit)) => unfit.into(),
-            Trouble::Elsewhere(another @ Elsewhere::Another { .. }) => {
-                Failure::usage(another.to_string())
-                    .seen(
-                        "Pairs with two hosts are no pairs with one. The port may be another (-p).",
-                    )
-                    .run("v6gap run HOST", "measures it anew")
+            Trouble::Elsewhere(other @ (Elsewhere::Another { .. } | Elsewhere::Link { .. })) => {
+                Failure::usage(other.to_string())
+                    .seen("Pairs with two hosts, or over two links, are no pairs with or over one.")
+                    .run("v6gap run HOST", "measures it anew; the port may be another (-p)")
             }
             Trouble::Elsewhere(there) => Failure::usage(there.to_string()),
             Trouble::Capture(trouble) => trouble.into(),
@@ -224,6 +222,7 @@ impl From<NoLab> for Failure {
                 Failure::new("E310", Outcome::Usage, none.to_string())
                     .seen("Hosts can be measured, and routers by what waits for each answer.")
                     .run(again.clone(), "between the ends that the lab was made for")
+                    .run(format!("v6gap lab down {lab}"), "--lab then makes one for other ends")
                     .run(again + " --measure rtt,connect --from NODE --to NODE", "at a router")
             }
             NoLab::NotAsked | NoLab::NotJoined(_) => Failure::unexpected(none.to_string()),

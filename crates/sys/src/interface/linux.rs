@@ -75,6 +75,11 @@ pub(super) fn with_address(wanted: IpAddr) -> io::Result<String> {
     found.ok_or_else(|| io::Error::other(format!("no interface has {wanted}")))
 }
 
+pub(super) fn of_index(index: u32) -> io::Result<String> {
+    let socket = control_socket()?;
+    Ok(rustix::net::netdevice::index_to_name(&socket, index)?)
+}
+
 pub(super) fn addresses() -> io::Result<Vec<IpAddr>> {
     let mut all = Vec::new();
     each_address(|_, address| all.push(address))?;

@@ -49,6 +49,14 @@ pub fn with_address(address: IpAddr) -> Result<String, Unavailable> {
     on_linux!("the interface of an address", with_address(address))
 }
 
+/// Name of the interface of that number, as in the zone of a link-local address.
+///
+/// # Errors
+/// Off Linux, or if there is none.
+pub fn of_index(index: u32) -> Result<String, Unavailable> {
+    on_linux!("the interface of a number", of_index(index))
+}
+
 /// All addresses of this host, as they are at this moment.
 ///
 /// # Errors

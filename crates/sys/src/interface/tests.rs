@@ -51,6 +51,10 @@ fn the_interface_of_an_address_is_found_where_there_is_one() {
             Err(missing) => assert!(!missing.because.is_empty()),
         }
     }
+    if with_address("127.0.0.1".parse().unwrap()).is_ok() {
+        assert!((1..100).any(|index| of_index(index).is_ok_and(|name| name == "lo")));
+    }
+    assert!(of_index(0x7fff_ffff).is_err());
     // An address for documentation (RFC 5737) is nobody's.
     assert!(with_address("192.0.2.1".parse().unwrap()).is_err());
     assert!(speed_bps("no-such-if0").is_err() && speed_bps("a/b").is_err());
