@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 pub struct Found {
     /// Its estimate, in any unit.
     pub estimate: f64,
-    /// The standard error of the estimate by the run's own blocks, positive, in the same unit.
+    /// The standard error of the estimate by the run's own blocks, at least 0, in the same unit.
     pub standard_error: f64,
 }
 
@@ -34,14 +34,22 @@ pub struct Between {
     pub tau_range: Interval,
     /// p-value of "runs differ no more than their blocks explain" (Cochran 1954).
     pub p: f64,
+    /// The smallest standard error of theirs that is positive.
+    pub least: f64,
     /// Number of runs.
     pub runs: usize,
 }
 
 /// What `runs` have in common, with the interval of tau at the two-sided rate `alpha`; `None` for
-/// fewer than three runs, values that are none, or standard errors that are not positive.
+/// fewer than three runs, values that are none, or standard errors of which none is positive. A run
+/// whose blocks are all alike is no better known than the best known of the others.
 pub fn between(runs: &[Found], alpha: f64) -> Option<Between> {
-    if runs.len() < RUNS_MIN || !runs.iter().all(Found::is_usable) || !is_rate(alpha) {
+    let smallest = runs.iter().map(|run| run.standard_error).filter(|e| *e > 0.0);
+    let least = smallest.reduce(f64::min)?;
+    let known = |run: &Found| Found { standard_error: run.standard_error.max(least), ..*run };
+    let usable = runs.iter().all(|run| run.standard_error >= 0.0);
+    let runs: &[Found] = &runs.iter().map(known).collect::<Vec<_>>();
+    if runs.len() < RUNS_MIN || !usable || !runs.iter().all(Found::is_usable) || !is_rate(alpha) {
         return None;
     }
     let degrees = runs.len() - 1;
@@ -57,17 +65,19 @@ pub fn between(runs: &[Found], alpha: f64) -> Option<Between> {
         tau,
         tau_range: Interval { low: reaches(alpha / 2.0), high: reaches(1.0 - alpha / 2.0) },
         p: chi_square_upper(squares(runs, 0.0), degrees),
+        least,
         runs: runs.len(),
     })
 }
 
 impl Between {
     /// Where the estimate of another run like these lies at the two-sided rate `alpha`, if its
-    /// own standard error is `standard_error`.
+    /// own standard error is `standard_error`; 0 is taken for the smallest of theirs.
     pub fn next(&self, standard_error: f64, alpha: f64) -> Interval {
         if !is_rate(alpha) || !standard_error.is_finite() {
             return Interval::WHOLE;
         }
+        let standard_error = if standard_error > 0.0 { standard_error } else { self.least };
         let squares = self.tau * self.tau
             + standard_error * standard_error
             + self.standard_error * self.standard_error;
@@ -166,6 +176,22 @@ mod tests {
         // t with three degrees of freedom times the error of a run and of the mean.
         let radius = 3.182_446_305_284_263 * (0.01_f64 + 0.0025).sqrt();
         assert!((next.width() / 2.0 - radius).abs() < 1e-9, "{next:?}");
+    }
+
+    /// As of a rate that was found alike in all pairs.
+    #[test]
+    fn a_run_without_spread_is_known_as_well_as_the_best_of_the_others() {
+        let of = |errors: [f64; 4]| {
+            let found = |(estimate, standard_error)| Found { estimate, standard_error };
+            let runs: Vec<Found> =
+                [1.0, 3.0, 5.0, 7.0].into_iter().zip(errors).map(found).collect();
+            between(&runs, 0.05)
+        };
+        let all = of([0.0, 0.2, 0.1, 0.3]).unwrap();
+        assert_eq!(Some(all), of([0.1, 0.2, 0.1, 0.3]));
+        assert_eq!(all.next(0.0, 0.05), all.next(0.1, 0.05));
+        assert!(of([0.0; 4]).is_none());
+        assert!(of([-0.1, 0.2, 0.1, 0.3]).is_none());
     }
 
     /// t with four degrees of freedom: 2.776 at 5 %.

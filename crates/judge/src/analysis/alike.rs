@@ -11,19 +11,20 @@ use super::compare::set_up;
 use super::effect::{self, Setting, hosts};
 use super::history::History;
 use super::summary::Summary;
-use super::{Analysis, Question, Range, conditions, guard};
+use super::{Analysis, Effect, Question, Range, conditions, guard};
 use crate::reach::{self, level};
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use serde::Serialize;
+use v6gap_core::arm::Arm;
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::Stop;
 use v6gap_core::record::{Line, RunHeader, RunId};
 use v6gap_stats::between::{self, Between, Found};
 use v6gap_stats::change::Rule;
 use v6gap_stats::drift::Moments;
-use v6gap_stats::{Interval, signed_rank, summary};
+use v6gap_stats::{Interval, loss, signed_rank, summary};
 
 /// Fewest runs of one set-up, from which how they scatter is told.
 pub const RUNS_MIN: usize = 5;
@@ -70,6 +71,8 @@ pub struct Scatter {
     pub tau: f64,
     /// Runs that say so.
     pub runs: usize,
+    /// The smallest standard error of theirs that is positive; 0 if none is.
+    pub least: f64,
 }
 
 /// A word that stands for the set-up of a run, as far as the first line of its journal tells. Runs
@@ -175,12 +178,12 @@ pub(super) fn scatter(found: &[Found]) -> Option<Scatter> {
     if found.len() < RUNS_MIN {
         return None;
     }
-    let tau = match between::between(found, ALPHA) {
-        Some(between) => between.tau,
+    let (tau, least) = match between::between(found, ALPHA) {
+        Some(between) => (between.tau, between.least),
         // Blocks that do not differ at all say nothing of their error: all scatter is between runs.
-        None => summary::sd(&found.iter().map(|run| run.estimate).collect::<Vec<_>>()),
+        None => (summary::sd(&found.iter().map(|run| run.estimate).collect::<Vec<_>>()), 0.0),
     };
-    Some(Scatter { tau, runs: found.len() })
+    Some(Scatter { tau, runs: found.len(), least })
 }
 
 /// Where the next run like `analysis` will be, question by question, where `others` are enough, and
@@ -245,10 +248,13 @@ pub fn moments(q: &Question, of: Of, stop: &Stop, series: usize) -> Option<Momen
     Some(match (q.metric.scale(), of.arm()) {
         (Scale::Difference, of) => {
             let mean = if of.is_none() { effect.estimate } else { plain.mean };
-            match guard.holds_all {
+            let blocks = match guard.holds_all {
                 Some(all) => of_range(mean, all.width() / 2.0, units.len(), reach::ALPHA),
                 None => Moments { mean, ..plain },
-            }
+            };
+            let (half_width, alpha) = of_counts(q, effect, of);
+            let counts = of_range(mean, half_width, units.len(), alpha);
+            Moments { sd: blocks.sd.max(counts.sd), ..blocks }
         }
         (Scale::Ratio, None) => {
             let n = effect.blocks / (q.diagnostics.merged.max(1) as usize);
@@ -282,6 +288,33 @@ pub fn moments(q: &Question, of: Of, stop: &Stop, series: usize) -> Option<Momen
             }
         }
     })
+}
+
+/// How far a share may lie from what was seen by its few events, however alike trials are, and at
+/// which error rate: as two counts tell, or of an arm its own. What bursts may have hidden beyond
+/// that reaches to one side alone and is no scatter.
+fn of_counts(q: &Question, effect: &Effect, of: Option<Arm>) -> (f64, f64) {
+    let alpha = level(reach::ALPHA, if of.is_none() { effect.together } else { 1 });
+    let Some(events) = q.events.filter(|events| events.a.1.min(events.b.1) > 0) else {
+        return (0.0, alpha);
+    };
+    let share = |(seen, all): (u64, u64)| seen as f64 / all as f64;
+    let (seen, counts) = match of {
+        None if q.unseen.is_some() => return (0.0, alpha),
+        None => {
+            let counts = loss::difference(events.a, events.b, 1.0 - alpha);
+            (share(events.b) - share(events.a), counts)
+        }
+        Some(arm) => {
+            let (seen, all) = *events.get(arm);
+            // None that was seen is a bound, which is added to a change by itself.
+            if seen == 0 {
+                return (0.0, alpha);
+            }
+            (share((seen, all)), loss::interval(seen, all, 1.0 - alpha))
+        }
+    };
+    ((counts.high - seen).max(seen - counts.low), alpha)
 }
 
 /// The values of the valid pairs that an estimate is made of.

@@ -238,7 +238,9 @@ fn by_few(units: &[f64], setting: &Setting<'_>) -> Combined {
     let spread = MADS * summary::mad(units);
     let noise = if spread > 0.0 { spread } else { summary::sd(units) };
     let centre = signed_rank::centre(units);
-    Combined { centre, noise, ..by_mean(units, setting, Looks::First) }
+    // A few far values take the mean from the centre, which its range has to hold.
+    let ranges = by_mean(units, setting, Looks::First).widened(centre, centre);
+    Combined { centre, noise, ..ranges }
 }
 
 /// The centre of the values, whatever their law is if only symmetric.

@@ -76,14 +76,19 @@ fn one_way_reached(found: &Collected<'_>, cell: &Cell, limit_bps: u64) -> bool {
     Arm::BOTH.into_iter().any(|arm| is_enough(near(arm), blocks.len()))
 }
 
-/// Takes the verdict and the difference of a question whose values reached `limit_bps`; they stay.
+/// Takes the verdict and all that tells of the difference of a question whose values reached
+/// `limit_bps`; they stay.
 pub(super) fn withdraw(question: &mut Question, limit_bps: u64) {
     question.verdict = Verdict::None;
     question.qualifier = Qualifier::Plain;
     question.pairs_to_settle = None;
     question.out_of_reach = false;
     question.effect = None;
+    question.mean = None;
     question.why_none = Some(why(limit_bps));
+    let found = &mut question.diagnostics;
+    (found.with_discarded, found.same_with_discarded) = (None, None);
+    (found.unsteady, found.modes, found.order) = (None, None, None);
 }
 
 fn why(limit_bps: u64) -> alloc::string::String {
@@ -105,7 +110,7 @@ pub(super) fn notes(found: &Collected<'_>, questions: &[Question]) -> Vec<Check>
 #[cfg(test)]
 mod tests {
     use super::super::tests::{EVEN, Truth, plan, run};
-    use super::super::{Analysis, analyse};
+    use super::super::{Analysis, MeanBeside, analyse};
     use super::*;
     use v6gap_core::arm::PerArm;
     use v6gap_core::family::Family;
@@ -150,6 +155,22 @@ mod tests {
         let answered = analysis.questions.iter().filter(|q| q.metric == Metric::Rtt);
         assert!(answered.clone().count() > 0);
         assert!(answered.into_iter().all(|q| q.verdict != Verdict::None));
+    }
+
+    /// Nothing else tells of the difference either.
+    #[test]
+    fn a_difference_that_is_taken_leaves_nothing_of_it() {
+        let free = measured(0.8, None);
+        let mut question = throughput(&free).clone();
+        let Some(effect) = question.effect.clone() else { panic!("{question:?}") };
+        let (range95, range90) = (effect.range95, effect.range90);
+        let estimate = effect.estimate;
+        question.mean = Some(MeanBeside { estimate, range95, range90, speaks_against: false });
+        question.diagnostics.with_discarded = Some(effect);
+        withdraw(&mut question, 95_000_000);
+        assert_eq!((&question.effect, &question.mean), (&None, &None));
+        let found = &question.diagnostics;
+        assert!(found.with_discarded.is_none() && found.order.is_none() && found.modes.is_none());
     }
 
     /// Which family it was makes no difference, and 5 % below the limit is far enough.

@@ -223,7 +223,7 @@ fn finish(
         unseen: unseen(o),
         any_run: None,
         change_points: Vec::new(),
-        caveats: translated(found).chain(caveats(o, refused)).collect(),
+        caveats: Vec::new(),
         suspects: Vec::new(),
         diagnostics: o.diagnostics.clone(),
         label: places::label(run, o.cell, o.metric, path_mtu(plan, o)),
@@ -231,9 +231,11 @@ fn finish(
         range_text: String::new(),
         sentence: String::new(),
     };
-    if let Some(limit_bps) = limited::reached(found, o.cell, &question) {
+    let limit_bps = limited::reached(found, o.cell, &question);
+    if let Some(limit_bps) = limit_bps {
         limited::withdraw(&mut question, limit_bps);
     }
+    question.caveats = translated(found).chain(caveats(o, refused, limit_bps.is_none())).collect();
     question.prediction = prediction(plan, discarded, o, &question);
     words::fill(&mut question, names);
     question
@@ -415,7 +417,7 @@ fn translated(found: &Collected<'_>) -> impl Iterator<Item = String> {
 /// Gates whose findings are told of the whole run, once.
 const OF_THE_RUN: [&str; 2] = ["unavailable", "far-end"];
 
-fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
+fn caveats(o: &Open<'_>, given_up: Option<&str>, tells: bool) -> Vec<String> {
     let mut found: BTreeMap<String, u32> = BTreeMap::new();
     for block in o.blocks.iter().filter(|b| b.valid) {
         for arm in Arm::BOTH {
@@ -436,9 +438,12 @@ fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
     if let (Some(why), Some(_)) = (given_up, &o.combined) {
         caveats.push(alloc::format!("given up before the end: {why}"));
     }
-    let guard = o.combined.as_ref().map(|combined| &combined.guard);
-    caveats.extend(diagnostics::caveats(o.metric, &o.diagnostics, guard));
-    caveats.extend(rarer(o).map(words::rarer_bursts));
+    // What tells of a difference that is not told itself would tell it.
+    if tells {
+        let guard = o.combined.as_ref().map(|combined| &combined.guard);
+        caveats.extend(diagnostics::caveats(o.metric, &o.diagnostics, guard));
+        caveats.extend(rarer(o).map(words::rarer_bursts));
+    }
     caveats
 }
 

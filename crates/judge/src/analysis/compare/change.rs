@@ -228,7 +228,11 @@ fn between(o: &Open<'_>, of: Of, run: usize, samples: &[Sample; 2]) -> Result<Ap
         return Err(words::unknown_scatter(of, letter(place), most));
     };
     let square = |x: f64| x * x;
-    let own = samples.iter().map(|s| square(alike::found(s.run.moments).standard_error));
+    // One whose values are all alike is no better known than the best known of the others.
+    let own = samples.iter().zip([first, second]).map(|(sample, scatter)| {
+        let own = alike::found(sample.run.moments).standard_error;
+        square(if own > 0.0 { own } else { scatter.least })
+    });
     let variance = own.sum::<f64>() + square(first.tau) + square(second.tau);
     Ok(Apart { variance, degrees: first.runs.min(second.runs) - 1 })
 }

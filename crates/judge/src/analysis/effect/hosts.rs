@@ -73,9 +73,11 @@ fn wider(centre: f64, i: &Interval, of: f64) -> Interval {
     let rest = 1.0 - of * of;
     let root = |r: f64| libm::hypot(of * centre, libm::sqrt(rest) * r);
     let Interval { low, high } = *i;
+    // Values that are all alike have no range that could be wider.
+    let is_none = low == high;
     Interval {
-        low: if low < centre { (centre - root(centre - low)) / rest } else { low },
-        high: if high > centre { (centre + root(high - centre)) / rest } else { high },
+        low: if low <= centre && !is_none { (centre - root(centre - low)) / rest } else { low },
+        high: if high >= centre && !is_none { (centre + root(high - centre)) / rest } else { high },
     }
 }
 
@@ -122,6 +124,20 @@ impl Combined {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As of values that are mostly alike, whose range ends at the centre.
+    #[test]
+    fn a_range_that_ends_at_its_centre_is_wider_to_both_sides() {
+        let ends = Interval { low: 0.05, high: 0.055 };
+        let i = wider(0.05, &ends, 0.02);
+        let nearly = wider(0.05, &Interval { low: 0.05 - 1e-12, ..ends }, 0.02);
+        assert!((i.low - 0.05 / 1.02).abs() < 1e-9 && (i.low - nearly.low).abs() < 1e-9, "{i:?}");
+        assert!(i.high > 0.055, "{i:?}");
+        let back = without(0.05, &i, 0.02);
+        assert!((back.low - 0.05).abs() < 1e-9 && (back.high - 0.055).abs() < 1e-9, "{back:?}");
+        let alike = Interval { low: 0.05, high: 0.05 };
+        assert_eq!(wider(0.05, &alike, 0.02), alike);
+    }
 
     #[test]
     fn the_hosts_are_a_share_of_the_difference() {

@@ -85,6 +85,20 @@ fn so_many_pairs_as_are_planned_can_decide() {
     assert!(same.p_same * 6.0 < 0.001 && same.i90.within(0.0, 0.005), "{same:?}");
 }
 
+/// A few far values take the mean, by which so few pairs of so many questions are judged, away from
+/// their centre: no range leaves out the estimate that is printed with it.
+#[test]
+fn every_range_holds_its_estimate() {
+    let effects = [-0.0001, 0.0, 0.0001, -0.0002, 0.0002, 0.0003, -0.0003, 0.032, 0.0321, 0.0319];
+    let stop = Stop::Pairs { pairs: 10 };
+    let setting = Setting { stop: &stop, questions: 26, ..Setting::ALONE };
+    let found = combine(&effects, &setting).unwrap();
+    assert!(found.centre.abs() < 0.001, "{found:?}");
+    for range in [found.i95, found.i90, found.equivalence] {
+        assert!(range.contains(found.centre), "{found:?}");
+    }
+}
+
 /// A drift that is found but too small to matter is in the range, and takes no verdict; a larger
 /// one does.
 #[test]
