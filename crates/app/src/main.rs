@@ -27,7 +27,7 @@ mod shipped;
 mod target;
 mod worlds;
 
-use args::ConfigFile;
+use args::{ConfigFile, Variables};
 use failure::{Failure, Outcome};
 use parse::Parsed;
 use settings::{Environment, Settings};
@@ -54,7 +54,8 @@ fn main() -> ExitCode {
     // Programs say all themselves.
     let for_programs = words().any(|word| word == "--json-errors");
     let files = if for_programs { Ok(Vec::new()) } else { config_files(&environment) };
-    let outcome = match files.and_then(|files| parse::parse(words(), &files)) {
+    let variables = if for_programs { Variables::new() } else { variables() };
+    let outcome = match files.and_then(|files| parse::parse(words(), &variables, &files)) {
         Ok(Parsed::Help { text, outcome }) => {
             output::to_stdout(&text);
             outcome
@@ -80,6 +81,13 @@ fn main() -> ExitCode {
         }
     };
     outcome.into()
+}
+
+/// Variables that may be of options.
+fn variables() -> Variables {
+    let all = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    all.filter(|(name, _)| name.starts_with(args::PREFIX)).collect()
 }
 
 /// The files of options that there are, the nearest first.

@@ -1,6 +1,6 @@
 //! From what was typed to a command, help, or an error that says what was meant.
 
-use crate::args::{self, Cli, ConfigFile, SHORT_HELP, Typed, VERBS};
+use crate::args::{self, Cli, ConfigFile, SHORT_HELP, Typed, VERBS, Variables};
 use crate::failure::{Failure, Outcome};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -26,13 +26,14 @@ pub enum Parsed {
     },
 }
 
-/// Reads what was typed behind the program's name, and what files of options add, the nearest
-/// first.
+/// Reads what was typed behind the program's name, and what variables and files of options add, the
+/// nearest first.
 ///
 /// # Errors
 /// What does not fit, with the nearest thing that would.
 pub fn parse(
     typed: impl Iterator<Item = OsString>,
+    variables: &Variables,
     files: &[ConfigFile],
 ) -> Result<Parsed, Failure> {
     let mut words = Vec::new();
@@ -51,17 +52,17 @@ pub fn parse(
         Typed::Implied(full, first) => (full, Some(first)),
     };
     if args::asks_for_options(&full) {
-        let text = args::shown(&full, files).map_err(Failure::usage)?;
+        let text = args::shown(&full, variables, files).map_err(Failure::usage)?;
         return Ok(Parsed::Help { text, outcome: Outcome::Done });
     }
-    let (full, from) = args::with_files(&full, files).map_err(Failure::usage)?;
+    let (full, from) = args::with_added(&full, variables, files).map_err(Failure::usage)?;
     let kept = args::without_secrets(&full);
     let is_resume = full.windows(2).any(|two| two == ["plan", "resume"]);
     let with_name = std::iter::once("v6gap".to_owned()).chain(full);
     match Cli::try_parse_from(with_name) {
         Ok(cli) => Ok(Parsed::Run { cli: Box::new(cli), typed: kept }),
         Err(error) => explain(&error, implied.as_deref(), is_resume).map_err(|failure| {
-            let added = from.iter().map(|(key, file)| format!("--{key} is from {file}."));
+            let added = from.iter().map(|(key, from)| format!("--{key} is from {from}."));
             added.fold(failure, Failure::seen)
         }),
     }
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     fn parsed(line: &str) -> Result<Parsed, Failure> {
-        parse(line.split_whitespace().map(OsString::from), &[])
+        parse(line.split_whitespace().map(OsString::from), &Variables::new(), &[])
     }
 
     fn wrong(line: &str) -> String {
@@ -143,7 +144,7 @@ mod tests {
     fn what_a_file_adds_is_parsed_and_named_where_it_does_not_fit() {
         let of = |text: &str| {
             let files = [ConfigFile::parse("./v6gap.toml", text, false).unwrap()];
-            parse(["lab-b"].into_iter().map(OsString::from), &files)
+            parse(["lab-b"].into_iter().map(OsString::from), &Variables::new(), &files)
         };
         let Ok(Parsed::Run { typed, .. }) = of("[run]\npairs = 8\n") else { panic!("it fits") };
         assert_eq!(typed.join(" "), "v6gap run --pairs=8 lab-b");

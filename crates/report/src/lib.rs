@@ -65,5 +65,7 @@ pub use parquet::{
 };
 pub use sentences::{costs, details, failures, fallbacks, headline, hole, predicted, races};
 pub use sockets::{SocketRow, sockets};
-pub use tables::{csv_comparison, csv_questions, latex, latex_comparison, markdown_comparison};
+pub use tables::{
+    csv_comparison, csv_questions, latex, latex_comparison, markdown_comparison, org,
+};
 pub use words::{code, json_escaped};

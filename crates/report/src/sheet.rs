@@ -1,4 +1,4 @@
-//! A table for a paper: the same cells as Markdown and as LaTeX.
+//! A table for a paper: the same cells as Markdown, as LaTeX and as Org.
 //!
 //! LaTeX is what `booktabs` asks for: no vertical lines, three horizontal ones. Every character of
 //! foreign text that TeX would read as a command is escaped, here and nowhere else.
@@ -38,6 +38,21 @@ impl Sheet {
         for note in &self.notes {
             out.push_str(&format!("\n{}\n", markdown::escape(note)));
         }
+        out
+    }
+
+    /// As an Org table with its name and caption.
+    pub(crate) fn org(&self) -> String {
+        let row = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|cell| org(cell)).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        let rule = format!("|{}|\n", vec!["---"; self.heads.len()].join("+"));
+        let mut out = format!("#+NAME: tab:{}\n#+CAPTION: {}\n", self.name, org(&self.caption));
+        out.push_str(&row(&self.heads));
+        out.push_str(&rule);
+        self.groups.iter().flatten().for_each(|cells| out.push_str(&row(cells)));
+        self.notes.iter().for_each(|note| out.push_str(&format!("\n{}\n", org(note))));
         out
     }
 
@@ -119,6 +134,29 @@ pub(crate) fn tex(text: &str) -> String {
     out
 }
 
+/// Text as Org: signs that are markup by their entities, and what would begin a link, a macro, an
+/// entity or a keyword kept apart by a space without width, as Org's manual has it.
+fn org(text: &str) -> String {
+    const APART: char = '\u{200b}';
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' => out.push_str("\\vert{}"),
+            '*' => out.push_str("\\ast{}"),
+            '_' => out.push_str("\\under{}"),
+            '^' => out.push_str("\\asciicirc{}"),
+            '~' => out.push_str("\\tilde{}"),
+            '=' => out.push_str("\\equal{}"),
+            '<' => out.push_str("\\lt{}"),
+            '>' => out.push_str("\\gt{}"),
+            '[' | '{' | '\\' | '#' => out.extend([c, APART]),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +168,17 @@ mod tests {
                         \\textasciicircum{} \\textasciitilde{} \\{a\\} ?{[}31m?";
         assert_eq!(tex(evil), expected);
         assert_eq!(tex("1.3 – 1.5 %, −2 µs"), "1.3 -- 1.5 \\%, $-$2 \\textmu{}s");
+    }
+
+    #[test]
+    fn nothing_foreign_is_markup_of_org() {
+        let evil = "* a | b\n#+INCLUDE: x [[elisp:y]] src_sh{z} {{{m}}} <<t>> \\alpha call_f()";
+        let text = org(evil);
+        for markup in ["|", "\n", "#+", "[[", "src_", "{{", "<", "\\alpha", "call_"] {
+            assert!(!text.contains(markup), "{markup}: {text}");
+        }
+        assert!(text.starts_with("\\ast{} a \\vert{} b"), "{text}");
+        assert_eq!(org("1.3 – 1.5 %, +2 µs"), "1.3 – 1.5 %, +2 µs");
     }
 
     /// What an alignment needs: as many cells in each row as there are columns, and every group
@@ -153,5 +202,8 @@ mod tests {
         }
         assert!(text.contains("\\begin{tabular}{@{}lr@{}}"), "{text}");
         assert_eq!(sheet.markdown().lines().filter(|line| line.starts_with('|')).count(), 4);
+        let text = sheet.org();
+        assert!(text.starts_with("#+NAME: tab:x\n#+CAPTION: 50 % of {"), "{text}");
+        assert!(text.contains("| a | b & c |\n|---+---|\n| 1 | 2 |\n"), "{text}");
     }
 }

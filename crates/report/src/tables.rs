@@ -1,6 +1,6 @@
-//! Tables for papers: the answers of a run and of a comparison, as Markdown, LaTeX and CSV.
+//! Tables for papers: the answers of a run and of a comparison, as Markdown, LaTeX, Org and CSV.
 //!
-//! Markdown and LaTeX show what people read: values with units, effects with direction and range.
+//! The first three show what people read: values with units, effects with direction and range.
 //! CSV holds the same rows in SI units and full precision, for other programs.
 
 use crate::comparison::{self, Line};
@@ -17,6 +17,11 @@ use v6gap_judge::analysis::{Analysis, Effect, Qualifier, Verdict};
 /// The questions of a run as a LaTeX table.
 pub fn latex(analysis: &Analysis) -> String {
     result(analysis).latex()
+}
+
+/// The questions of a run as an Org table.
+pub fn org(analysis: &Analysis) -> String {
+    result(analysis).org()
 }
 
 fn result(analysis: &Analysis) -> Sheet {

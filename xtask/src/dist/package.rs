@@ -41,7 +41,9 @@ pub fn documents(place: &Layout) -> Result<PathBuf, String> {
     for name in super::names(&pages)? {
         let page = pages.join(&name);
         gzip(&page)?;
-        put("644", page.with_extension("1.gz"), &format!("usr/share/man/man1/{name}.gz"))?;
+        let section = name.rsplit('.').next().unwrap_or_default();
+        let packed = page.with_extension(format!("{section}.gz"));
+        put("644", packed, &format!("usr/share/man/man{section}/{name}.gz"))?;
     }
     for (shell, path) in SHELLS {
         let script = place.work.join(shell);

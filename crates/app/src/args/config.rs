@@ -1,6 +1,7 @@
-//! Options that somebody always types, from files: `./v6gap.toml`, then the user's own
-//! `config.toml`. A table has the name of a verb, and its keys those of the verb's options. What is
-//! typed wins, and so does what a stored run has decided.
+//! Options that somebody always types, from variables of the environment and from files:
+//! `./v6gap.toml`, then the user's own `config.toml`. A variable is called as its option,
+//! `V6GAP_NO_WAIT`; a table of a file has the name of a verb, and its keys those of the verb's
+//! options. What is typed wins, and so does what a stored run has decided.
 
 use super::Cli;
 use super::normal::{WITHHELD, is_secret};
@@ -29,6 +30,12 @@ const PLACES: [&str; 7] = ["ADDRESS", "CMD", "DIR", "FILE", "FOLDER", "PROGRAM",
 /// Headings of options that a plan decides, so that a run that goes on has them already.
 const OF_PLAN: [&str; 3] =
     ["Measuring", "Lab", "Trials (letters as in iperf3; a list makes a sweep)"];
+
+/// Variables of the environment that may be of options, by their names.
+pub type Variables = BTreeMap<String, String>;
+
+/// What the name of each of them begins with.
+pub const PREFIX: &str = "V6GAP_";
 
 /// A file of options.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +77,7 @@ impl ConfigFile {
 
 /// A command as it was typed, in full form, as far as it can be understood.
 struct Typed<'a> {
+    program: &'a Command,
     /// The names that lead to the verb.
     path: Vec<&'a str>,
     command: &'a Command,
@@ -78,7 +86,7 @@ struct Typed<'a> {
 
 impl<'a> Typed<'a> {
     fn of(program: &'a Command, matches: &'a ArgMatches) -> Self {
-        let mut typed = Typed { path: Vec::new(), command: program, matches };
+        let mut typed = Typed { program, path: Vec::new(), command: program, matches };
         while let Some((name, below)) = typed.matches.subcommand()
             && let Some(command) = typed.command.find_subcommand(name)
         {
@@ -114,6 +122,35 @@ impl<'a> Typed<'a> {
         self.command.get_arguments().find(|arg| arg.get_long() == Some(key))
     }
 
+    /// What variables add. Those of other options, and of other programs, are passed over.
+    fn of_environment(&self, variables: &Variables) -> Result<Vec<Added>, String> {
+        let mut added = Vec::new();
+        for arg in self.command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+            let Some(key) = arg.get_long().filter(|key| !OF_ONE_CALL.contains(key)) else {
+                continue;
+            };
+            let name = format!("{PREFIX}{}", key.to_uppercase().replace('-', "_"));
+            let value = variables.get(&name).filter(|value| !value.is_empty());
+            let Some(value) = value.filter(|_| !is_of_one_verb(arg, key)) else { continue };
+            // Some options have one of their own, by which they are something else to other verbs.
+            if has_variable(self.program, &name) {
+                continue;
+            }
+            let is_switch = |arg: &Arg| !arg.get_action().takes_values() || may_be_alone(arg);
+            let value = match value.as_str() {
+                "1" | "true" if is_switch(arg) => Value::Boolean(true),
+                "0" | "false" if is_switch(arg) => Value::Boolean(false),
+                text => Value::String(text.to_owned()),
+            };
+            let words =
+                words(arg, key, &value).map_err(|why| format!("the variable {name} {why}"))?;
+            if !self.rules_out(arg) {
+                added.push(Added { key: key.to_owned(), words, from: name });
+            }
+        }
+        Ok(added)
+    }
+
     /// What a file adds, by the option's name; what it says of options that hold already is passed
     /// over.
     fn added(&self, file: &ConfigFile) -> Result<BTreeMap<String, Vec<String>>, String> {
@@ -144,6 +181,24 @@ impl<'a> Typed<'a> {
     }
 }
 
+/// Whether an option is another thing to each verb, or does harm where it was meant for another: a
+/// variable has no verb.
+fn is_of_one_verb(arg: &Arg, key: &str) -> bool {
+    is_of_oneself(arg, key) || ["format", "older-than", "port"].contains(&key)
+}
+
+/// Whether a command of the program reads that variable itself.
+fn has_variable(command: &Command, name: &str) -> bool {
+    let reads = |arg: &Arg| arg.get_env().is_some_and(|own| own == name);
+    command.get_arguments().any(reads)
+        || command.get_subcommands().any(|below| has_variable(below, name))
+}
+
+/// Whether an option takes a value and needs none.
+fn may_be_alone(arg: &Arg) -> bool {
+    arg.get_num_args().is_some_and(|count| count.min_values() == 0)
+}
+
 /// Whether an option is said by nobody but the user: what comes with a folder must not choose which
 /// program runs, what is written or read, or who is let in.
 fn is_of_oneself(arg: &Arg, key: &str) -> bool {
@@ -164,9 +219,8 @@ fn words(arg: &Arg, key: &str, value: &Value) -> Result<Vec<String>, String> {
         };
         Ok(format!("--{key}={text}"))
     };
-    let needs_value = arg.get_num_args().is_none_or(|count| count.min_values() > 0);
     match value {
-        Value::Boolean(is_on) if !takes_value || !needs_value => {
+        Value::Boolean(is_on) if !takes_value || may_be_alone(arg) => {
             Ok(if *is_on { vec![format!("--{key}")] } else { Vec::new() })
         }
         _ if !takes_value => Err("is true or false".to_owned()),
@@ -175,13 +229,15 @@ fn words(arg: &Arg, key: &str, value: &Value) -> Result<Vec<String>, String> {
     }
 }
 
-/// What was typed, in full form, with what files add, the nearest first; and of each option of a
-/// file from which it is.
+/// What was typed, in full form, with what variables and files add, the nearest first; and of each
+/// option that was added where it is from.
 ///
 /// # Errors
-/// If a file says of the verb what it has no option for, in words.
-pub fn with_files(
+/// If a file says of the verb what it has no option for, or a variable is no value of its option,
+/// in words.
+pub fn with_added(
     full: &[String],
+    variables: &Variables,
     files: &[ConfigFile],
 ) -> Result<(Vec<String>, BTreeMap<String, String>), String> {
     let program = program();
@@ -189,33 +245,40 @@ pub fn with_files(
         return Ok((full.to_vec(), BTreeMap::new()));
     };
     let typed = Typed::of(&program, &matches);
-    let mut all = Vec::<Added>::new();
+    let mut each = typed.of_environment(variables)?;
     for file in files {
-        for (key, words) in typed.added(file)? {
-            let arg = typed.arg(&key);
-            let nearer = |other: &Added| {
-                let other = typed.arg(&other.key);
-                other == arg || other.zip(arg).is_some_and(|(one, other)| typed.exclude(one, other))
-            };
-            if !all.iter().any(nearer) {
-                all.push(Added { key, words, file: file.name.clone() });
-            }
+        let of_file = typed.added(file)?.into_iter();
+        each.extend(of_file.map(|(key, words)| Added { key, words, from: file.name.clone() }));
+    }
+    let mut all = Vec::<Added>::new();
+    for one in each {
+        let arg = typed.arg(&one.key);
+        let nearer = |added: &Added| {
+            let other = typed.arg(&added.key);
+            // What is off stands beside everything.
+            let is_on = !added.words.is_empty();
+            other == arg
+                || is_on && other.zip(arg).is_some_and(|(one, other)| typed.exclude(one, other))
+        };
+        if !all.iter().any(nearer) {
+            all.push(one);
         }
     }
     leave_out_what_lacks(&mut all, full, &typed.path);
     let words = merged(full, &typed.path, &all);
-    Ok((words, all.into_iter().map(|added| (added.key, added.file)).collect()))
+    Ok((words, all.into_iter().map(|added| (added.key, added.from)).collect()))
 }
 
-/// An option of a file.
+/// An option that was not typed.
 #[derive(Debug, Clone)]
 struct Added {
     key: String,
     words: Vec<String>,
-    file: String,
+    /// The variable or the file that says so.
+    from: String,
 }
 
-/// What was typed with what files add, behind the verb.
+/// What was typed with what is added, behind the verb.
 fn merged(full: &[String], path: &[&str], added: &[Added]) -> Vec<String> {
     let mut at = 0;
     for name in path {
@@ -226,7 +289,7 @@ fn merged(full: &[String], path: &[&str], added: &[Added]) -> Vec<String> {
     all
 }
 
-/// Leaves out options of files that need another one which is not there, as a node of a lab does
+/// Leaves out options that need another one which is not there, as a node of a lab does
 /// where a host was typed.
 fn leave_out_what_lacks(added: &mut Vec<Added>, full: &[String], path: &[&str]) {
     let lacks = |added: &[Added]| {
@@ -268,12 +331,16 @@ fn program() -> Command {
 /// Which options hold, one on each line, and where each is from.
 ///
 /// # Errors
-/// As [`with_files`].
-pub fn shown(full: &[String], files: &[ConfigFile]) -> Result<String, String> {
-    let (all, from) = with_files(full, files)?;
+/// As [`with_added`].
+pub fn shown(
+    full: &[String],
+    variables: &Variables,
+    files: &[ConfigFile],
+) -> Result<String, String> {
+    let (all, from) = with_added(full, variables, files)?;
     let program = program();
     let Some(matches) = understood(&program, &all) else { return Ok(String::new()) };
-    let Typed { path, command, matches } = Typed::of(&program, &matches);
+    let Typed { path, command, matches, .. } = Typed::of(&program, &matches);
     let mut text = format!("v6gap {}\n", path.join(" "));
     for arg in command.get_arguments() {
         let (Some(key), id) = (arg.get_long(), arg.get_id().as_str()) else { continue };

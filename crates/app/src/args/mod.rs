@@ -26,7 +26,7 @@ mod watch;
 mod web;
 
 pub use capture::CaptureArgs;
-pub use config::{ConfigFile, asks_for_options, shown, with_files};
+pub use config::{ConfigFile, PREFIX, Variables, asks_for_options, shown, with_added};
 pub use doctor::DoctorArgs;
 pub use fleet::{
     FleetAgentArgs, FleetApplyArgs, FleetArgs, FleetCheckArgs, FleetCommand, FleetEstimateArgs,
@@ -52,7 +52,7 @@ pub use stored::{
     IndexArgs, IndexCommand, IndexRebuildArgs, ListArgs, NoteArgs, ReplayArgs, ReportArgs, RmArgs,
     ShowArgs, ShowFormat,
 };
-pub use tools::{CompletionsArgs, Document, ExplainArgs, ManArgs, PredictArgs, SchemaArgs};
+pub use tools::{CompletionsArgs, Document, ExplainArgs, ManArgs, PredictArgs, SchemaArgs, Shell};
 pub use values::{Asked, Precision, Rate};
 pub use watch::{
     HistoryFormat, WatchArgs, WatchCommand, WatchHistoryArgs, WatchStatusArgs, WatchedArgs,

@@ -39,6 +39,8 @@ pub enum ShowFormat {
     Md,
     /// LaTeX, for a paper
     Latex,
+    /// Org, for Emacs
+    Org,
     /// Every trial, for spreadsheets
     Csv,
     /// The table of answers, for spreadsheets

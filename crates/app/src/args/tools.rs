@@ -2,7 +2,6 @@
 
 use super::values::{self, Rate};
 use clap::{Args, ValueEnum};
-use clap_complete::Shell;
 use std::path::PathBuf;
 
 /// Say what the headers alone cost; sends nothing
@@ -158,14 +157,36 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
+/// Shells that complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// Bash
+    Bash,
+    /// Elvish
+    Elvish,
+    /// Fish
+    Fish,
+    /// Nushell
+    Nushell,
+    /// PowerShell
+    #[value(name = "powershell")]
+    Power,
+    /// Zsh
+    Zsh,
+}
+
 /// Write manual pages
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
   v6gap man | man -l -             the page of the program
-  v6gap man --dir /usr/local/share/man/man1")]
+  v6gap man --dir pages            all pages: v6gap-run.1, v6gap-plan.5, v6gap-verdicts.7, …
+  v6gap man --dir /usr/local/share/man/man1
+
+Into a folder called man1 go the pages of verbs alone; plans and results are in man5 beside it, and
+how to read results in man7.")]
 pub struct ManArgs {
-    /// Write the pages of all verbs into this folder
+    /// Write all pages into this folder
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
 }

@@ -18,6 +18,7 @@ pub mod lab;
 mod list;
 mod man;
 mod note;
+mod pages;
 pub mod plan;
 mod predict;
 mod probe;

@@ -15,7 +15,7 @@ use v6gap_core::plan::scale::Scale;
 use v6gap_report::plan::explain;
 
 /// A plan to fill in. What can be taken in begins with `#` and no space.
-const NEW: &str = include_str!("plan/new.toml");
+pub(super) const NEW: &str = include_str!("plan/new.toml");
 
 /// Does what is asked with a plan.
 ///

@@ -1,4 +1,4 @@
-//! `show`: a stored result again, as text, Markdown, LaTeX, CSV or JSON.
+//! `show`: a stored result again, as text, Markdown, LaTeX, Org, CSV or JSON.
 
 use super::stored::{self, Stored};
 use crate::args::{ShowArgs, ShowFormat};
@@ -7,7 +7,7 @@ use crate::output;
 use crate::session;
 use crate::settings::Context;
 use v6gap_report::text::Style;
-use v6gap_report::{csv_questions, csv_trials, json, latex, markdown};
+use v6gap_report::{csv_questions, csv_trials, json, latex, markdown, org};
 
 /// Shows a stored result.
 ///
@@ -21,6 +21,7 @@ pub fn execute(args: &ShowArgs, context: &Context) -> Result<Outcome, Failure> {
         ShowFormat::Text => in_words(&result, args.verbose, style),
         ShowFormat::Md => markdown(&result.analysis),
         ShowFormat::Latex => latex(&result.analysis),
+        ShowFormat::Org => org(&result.analysis),
         ShowFormat::Table => csv_questions(&result.analysis),
         ShowFormat::Csv => csv_trials(&result.lines),
         ShowFormat::Json => json(&result.analysis),

@@ -108,7 +108,7 @@ fn the_version_is_told() {
 #[test]
 fn shells_and_packagers_are_served_without_a_data_folder() {
     let sandbox = Sandbox::new();
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish", "nushell"] {
         let ran = sandbox.run_with(&format!("completions {shell}"), &[]).ended(0);
         assert!(ran.out.contains("estimate"), "{shell}");
     }
@@ -119,10 +119,17 @@ fn shells_and_packagers_are_served_without_a_data_folder() {
     // Each page that another refers to.
     for page in listed.lines() {
         let text = std::fs::read_to_string(sandbox.path(page)).unwrap().replace("\\-", "-");
-        for name in text.split_whitespace().filter_map(|word| word.strip_suffix("(1)")) {
-            assert!(sandbox.path(&format!("pages/{name}.1")).is_file(), "{page}: {name}");
+        for section in ["1", "5", "7"] {
+            let named = format!("({section})");
+            let words = text.split_whitespace().map(|word| word.trim_end_matches(','));
+            for name in words.filter_map(|word| word.strip_suffix(named.as_str())) {
+                let of = sandbox.path(&format!("pages/{name}.{section}"));
+                assert!(of.is_file(), "{page}: {name}");
+            }
         }
     }
+    sandbox.run("man --dir share/man1").ended(0);
+    assert!(sandbox.read("share/man7/v6gap-verdicts.7").contains(".TH"));
     assert!(
         VERBS.iter().all(|verb| listed.contains(&format!("/v6gap-{}.1", verb.replace(' ', "-"))))
     );

@@ -10,6 +10,10 @@ fn a_table_of_answers_is_written_for_papers_and_for_spreadsheets() {
     let latex = sandbox.read("t.tex");
     assert!(latex.contains("\\begin{tabular}") && latex.contains("1.4 \\% slower"), "{latex}");
     assert_eq!(sandbox.run("show last --format latex").ended(0).out, latex);
+    let org = sandbox.run("show last --format org").ended(0).out;
+    let rows = org.lines().filter(|line| line.starts_with('|'));
+    // A row of heads, a rule, and one for each question.
+    assert_eq!(rows.count(), latex.matches("\\\\\n").count() + 1, "{org}");
     let table = sandbox.run("export last --format table").ended(0).out;
     let rows: Vec<&str> = table.lines().collect();
     assert_eq!(rows.len(), 1 + 2, "{table}");

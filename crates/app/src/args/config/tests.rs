@@ -9,7 +9,7 @@ fn file(name: &str, text: &str) -> ConfigFile {
 fn merged(line: &str, files: &[&str]) -> Result<String, String> {
     let full: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
     let files: Vec<ConfigFile> = files.iter().map(|text| file("f.toml", text)).collect();
-    with_files(&full, &files).map(|(words, _)| words.join(" "))
+    with_added(&full, &Variables::new(), &files).map(|(words, _)| words.join(" "))
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_folder_says_nothing_of_programs_and_doors() {
     let said = |line: &str, text: &str| {
         let full: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let file = ConfigFile::parse("./v6gap.toml", text, false).unwrap();
-        with_files(&full, &[file]).map(|(words, _)| words.join(" "))
+        with_added(&full, &Variables::new(), &[file]).map(|(words, _)| words.join(" "))
     };
     let text = "[watch]\non-change = \"./x\"\n";
     for (line, text) in [
@@ -73,7 +73,7 @@ fn a_folder_says_nothing_of_programs_and_doors() {
     assert_eq!(port, "run --port=2 lab-b");
     let own = ConfigFile::parse("f.toml", text, true).unwrap();
     let full = ["watch", "lab-b"].map(str::to_owned);
-    let (words, _) = with_files(&full, &[own]).unwrap();
+    let (words, _) = with_added(&full, &Variables::new(), &[own]).unwrap();
     assert_eq!(words.join(" "), "watch --on-change=./x lab-b");
     for key in ["json-errors", "show-config", "help"] {
         let text = format!("[watch]\n{key} = true\n");
@@ -87,6 +87,39 @@ fn a_run_that_goes_on_keeps_what_was_decided() {
     let text = "[run]\nmargin = \"rtt=3%\"\nport = 2\nparallel = 4\n";
     let on = merged("run lab-b --continue last", &[text]).unwrap();
     assert_eq!(on, "run --port=2 lab-b --continue last");
+}
+
+#[test]
+fn variables_are_nearer_than_files_and_further_than_what_is_typed() {
+    let with = |line: &str, variables: &[(&str, &str)], text: &str| {
+        let full: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let named = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        with_added(&full, &named.collect(), &[file("f.toml", text)])
+            .map(|(words, from)| (words.join(" "), from))
+    };
+    let text = "[run]\nmargin = \"rtt=2%\"\nfor = \"2min\"\n";
+    let set = [("V6GAP_MARGIN", "rtt=3%"), ("V6GAP_NO_WAIT", "1"), ("V6GAP_QUICK", "0")];
+    let (words, from) = with("run lab-b", &set, text).unwrap();
+    assert_eq!(words, "run --margin=rtt=3% --no-wait --for=2min lab-b");
+    assert_eq!(from["margin"], "V6GAP_MARGIN");
+    let typed = with("run lab-b --margin rtt=4%", &set[..1], "").unwrap().0;
+    assert_eq!(typed, "run lab-b --margin rtt=4%");
+    // A key has a variable of its own, which is no option; others are of other programs.
+    let other = [("V6GAP_KEY", "word"), ("V6GAP_DATA", "d"), ("V6GAP_SHOW_CONFIG", "1")];
+    assert_eq!(with("run lab-b", &other, "").unwrap().0, "run lab-b");
+    // What is meant for one verb must not write, remove or let in elsewhere.
+    for (line, variable) in [
+        ("export last", ("V6GAP_OUTPUT", "report.html")),
+        ("rm", ("V6GAP_OLDER_THAN", "90d")),
+        ("serve", ("V6GAP_PUBLIC", "1")),
+        ("web", ("V6GAP_PORT", "4466")),
+        ("web", ("V6GAP_FLEET_CREDS", "c")),
+        ("run lab-b", ("V6GAP_CAPTURE", "1")),
+    ] {
+        assert_eq!(with(line, &[variable], "").unwrap().0, line, "{variable:?}");
+    }
+    let wrong = with("run lab-b", &[("V6GAP_NO_WAIT", "maybe")], "").unwrap_err();
+    assert_eq!(wrong, "the variable V6GAP_NO_WAIT is true or false");
 }
 
 #[test]
@@ -112,7 +145,7 @@ fn what_holds_is_shown_with_its_origin() {
     assert!(asks_for_options(&full) && !asks_for_options(&full[..1]));
     let behind = ["lab", "exec", "client", "v6gap", "list", "--show-config"];
     assert!(!asks_for_options(&behind.map(str::to_owned)), "that asks another program");
-    let text = shown(&full, &files).unwrap();
+    let text = shown(&full, &Variables::new(), &files).unwrap();
     assert!(text.contains("--key WORD") && !text.contains("tell-no-one"), "{text}");
     let line = |option: &str| {
         let found = text.lines().find(|line| line.trim_start().starts_with(option));
