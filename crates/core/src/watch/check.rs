@@ -327,14 +327,12 @@ pub(crate) fn wrong_address(text: &str, family: Family) -> Option<String> {
     (!fits || wrong_text(text, true).is_some()).then(|| format!("it is no {family} address"))
 }
 
-/// Whether the host is this one.
+/// Whether the host is this one over both families: one without an address is that of the name.
 fn is_here(draft: &PathDraft) -> bool {
     let loops = |text: &str| text.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    let host = draft.host == "localhost" || loops(&draft.host);
     let given = [draft.v4.as_deref(), draft.v6.as_deref()];
-    match given {
-        [None, None] => draft.host == "localhost" || loops(&draft.host),
-        _ => given.into_iter().flatten().all(loops),
-    }
+    given.into_iter().all(|address| address.map_or(host, loops))
 }
 
 #[cfg(test)]
@@ -448,9 +446,18 @@ mod tests {
             (draft.paths[0].every, draft.paths[0].time) = (text("1 s"), text("1 s"));
             assert!(check(&draft).is_ok(), "{host}");
         }
-        let mut far = draft(&["localhost"]);
-        (far.paths[0].v4, far.paths[0].every) = (text("192.0.2.7"), text("1 s"));
-        assert!(check(&far).is_err());
+        let is_here = |host: &str, v4: Option<&str>, v6: Option<&str>| {
+            let mut draft = draft(&[host]);
+            (draft.paths[0].every, draft.paths[0].time) = (text("1 s"), text("1 s"));
+            (draft.paths[0].v4, draft.paths[0].v6) = (v4.and_then(text), v6.and_then(text));
+            check(&draft).is_ok()
+        };
+        assert!(!is_here("localhost", Some("192.0.2.7"), None));
+        assert!(is_here("localhost", Some("127.0.0.1"), None));
+        assert!(is_here("a", Some("127.0.0.1"), Some("::1")));
+        // Over the other family it is whoever has that name.
+        assert!(!is_here("example.org", Some("127.0.0.1"), None));
+        assert!(!is_here("example.org", None, Some("::1")));
     }
 
     #[test]
