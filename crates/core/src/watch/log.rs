@@ -93,6 +93,14 @@ pub struct Listed {
 }
 
 impl Listed {
+    /// Time from one visit of that kind to the next, in ns, if there are any.
+    pub fn period_ns(&self, kind: Kind) -> Option<u64> {
+        match kind {
+            Kind::Light => self.every_ns,
+            Kind::Throughput => self.throughput_every_ns,
+        }
+    }
+
     /// Whether visits go on with the run of a day that began when it was listed so.
     pub fn continues(&self, before: &Listed) -> bool {
         let asked = |of: &Listed| (of.with, of.measure.clone(), of.margins.clone());

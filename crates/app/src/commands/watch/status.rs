@@ -69,10 +69,12 @@ fn listed(known: &Known) -> &[Listed] {
     known.watching.as_ref().map_or(&[][..], |watching| &watching.paths[..])
 }
 
-/// Every kind of visit to a path of which something is known.
-fn pasts<'a>(known: &'a Known, path: &str) -> impl Iterator<Item = (Kind, &'a Past)> {
-    let kinds = known.paths.get(path).into_iter().flatten();
-    kinds.map(|(kind, past)| (*kind, past))
+/// Every kind of visit that is made to a path and of which something is known.
+fn pasts<'a>(known: &'a Known, path: &'a Listed) -> impl Iterator<Item = (Kind, &'a Past)> {
+    let kinds = known.paths.get(&path.name).into_iter().flatten();
+    // What was found by visits that are made no more is nothing that is so now.
+    let made = kinds.filter(move |(kind, _)| path.period_ns(**kind).is_some());
+    made.map(|(kind, past)| (*kind, past))
 }
 
 /// A line for each question of each path; without `verbose` one for each metric.
@@ -82,12 +84,8 @@ fn table(lately: &Lately, now_ns: u64, verbose: bool) -> String {
     let mut rows = vec![heads.map(str::to_owned)];
     for path in listed(known) {
         let mut first = true;
-        for (kind, past) in pasts(known, &path.name) {
-            let every_ns = match kind {
-                Kind::Light => path.every_ns,
-                Kind::Throughput => path.throughput_every_ns,
-            };
-            let every = every_ns.map_or("–".to_owned(), |ns| format_span(ns as f64));
+        for (kind, past) in pasts(known, path) {
+            let every = path.period_ns(kind).map_or("–".to_owned(), |ns| format_span(ns as f64));
             let last = past.measured_unix_ns.map_or("–".to_owned(), |at| ago(now_ns, at));
             let name = if std::mem::take(&mut first) { path.name.clone() } else { String::new() };
             let mut head = [name, every, last];
@@ -140,9 +138,9 @@ fn notes(known: &Known, now_ns: u64) -> String {
     let mut out = String::new();
     for path in listed(known) {
         let name = &path.name;
-        let outage = together(pasts(known, name).map(|(_, past)| past));
+        let outage = together(pasts(known, path).map(|(_, past)| past));
         out.extend(down(name, &outage).map(|text| text + "\n"));
-        let others = pasts(known, name).filter(|(_, past)| past.down().is_none());
+        let others = pasts(known, path).filter(|(_, past)| past.down().is_none());
         out.extend(others.filter_map(|(_, past)| failed(name, past)).map(|text| text + "\n"));
     }
     out.push_str(&counts(known, now_ns));
@@ -239,7 +237,8 @@ fn ago(now_ns: u64, at_ns: u64) -> String {
 fn document(lately: &Lately, now_ns: u64) -> Value {
     let known = &lately.known;
     let paths = listed(known).iter().map(|path| {
-        let kinds = pasts(known, &path.name).map(|(kind, past)| of_kind(&path.name, kind, past));
+        let kinds = known.paths.get(&path.name).into_iter().flatten();
+        let kinds = kinds.map(|(kind, past)| of_kind(path, *kind, past));
         json!({
             "name": path.name,
             "host": path.host,
@@ -270,7 +269,7 @@ fn changes_of(lately: &Lately, path: &str) -> Vec<Value> {
     last.map(|last| changes::change_json(path, &last.asked, &last.change)).collect()
 }
 
-fn of_kind(path: &str, kind: Kind, past: &Past) -> Value {
+fn of_kind(path: &Listed, kind: Kind, past: &Past) -> Value {
     let missed: BTreeMap<&str, u64> =
         past.missed.iter().map(|(why, count)| (why.name(), *count)).collect();
     let down = past.down().map(|(family, silent)| {
@@ -292,7 +291,7 @@ fn of_kind(path: &str, kind: Kind, past: &Past) -> Value {
         "failures": past.failures,
         "why": past.why,
         "down": down,
-        "trouble": trouble(path, past),
+        "trouble": path.period_ns(kind).and_then(|_| trouble(&path.name, past)),
         "run": past.run.as_ref().map(|(_, run)| run),
         "answers": past.answers,
     })
@@ -312,7 +311,7 @@ mod tests {
             host: "lab-b".to_owned(),
             with: With::Run,
             every_ns: Some(1),
-            throughput_every_ns: None,
+            throughput_every_ns: Some(1),
             measure: Vec::new(),
             margins: BTreeMap::new(),
         };
@@ -362,6 +361,33 @@ mod tests {
         let one =
             "IPv6 to \"lab-b\" has not answered since 1970-01-01 00:00 (9 visits): no route\n";
         assert!(said.starts_with(one) && said.matches("lab-b").count() == 1, "{said}");
+    }
+
+    #[test]
+    fn visits_that_are_made_no_more_are_counted_and_no_trouble() {
+        let silent = Silent { since_unix_ns: 0, visits: 1, why: "no route".to_owned() };
+        let of_throughput = Past {
+            silent: PerFamily::from_fn(|_| Some(silent.clone())),
+            ended: [("down", 1)].into(),
+            failures: 1,
+            why: "no".to_owned(),
+            ..Past::default()
+        };
+        let said = |throughput_every_ns| {
+            let mut known = known(Past::default());
+            known.watching.as_mut().unwrap().paths[0].throughput_every_ns = throughput_every_ns;
+            let kinds = known.paths.get_mut("lab-b").unwrap();
+            kinds.insert(Kind::Throughput, of_throughput.clone());
+            let lately = Lately { known, ..Lately::default() };
+            let visits = document(&lately, 0)["paths"][0]["visits"].clone();
+            (notes(&lately.known, 0), table(&lately, 0, false).lines().count(), visits)
+        };
+        let ((made, two, of_both), (left, one, of_one)) = (said(Some(1)), said(None));
+        assert!(made.contains("has not answered since"), "{made}");
+        assert!(!left.contains("lab-b") && left.contains("0 of 1 visit since"), "{left}");
+        assert_eq!((two, one), (3, 2));
+        assert!(of_both[1]["trouble"].is_string(), "{of_both:#}");
+        assert!(of_one[1]["trouble"].is_null() && of_one[1]["begun"] == 1, "{of_one:#}");
     }
 
     #[test]
