@@ -2,7 +2,7 @@
 //! handed it. Whoever it is may be slow or away, so a thread of its own waits, with few events in
 //! line and growing pauses between tries, and no visit does.
 
-use crate::target::resolve;
+use crate::target::{Target, Unfit, resolve};
 use std::fmt::Display;
 use std::io;
 use std::net::SocketAddr;
@@ -82,19 +82,33 @@ impl Hearer {
                     Err(error) => Err(format!("{}: {error}", program.display())),
                 }
             }
-            Hearer::Service(site) => hand_over(site, document, limit),
+            Hearer::Service(site) => hand_over(site, document, limit, addresses),
         }
     }
 }
 
+/// The addresses of a service.
+fn addresses(site: &Site) -> Result<Target, Unfit> {
+    resolve(&site.host, site.port, None, None)
+}
+
 /// Hands it to a service, at its address of the one family, or of the other if the way there does
-/// not lead so far that it may have been heard: nobody is told a thing twice in one try.
-fn hand_over(site: &Site, document: &str, limit: Duration) -> Result<(), String> {
+/// not lead so far that it may have been heard: nobody is told a thing twice in one try. What
+/// `look_up` takes is of that time, too.
+fn hand_over(
+    site: &Site,
+    document: &str,
+    limit: Duration,
+    look_up: impl FnOnce(&Site) -> Result<Target, Unfit> + Send + 'static,
+) -> Result<(), String> {
+    let begun = clock::now_ns();
     // What is asked for may be a secret, as in URLs of chats, and this is shown and stored.
     let place = format!("{}://{}", site.scheme.name(), site.authority());
     let told = |error: &dyn Display| format!("{place}: {error}");
-    let found = resolve(&site.host, site.port, None, None).map_err(|error| told(&error))?;
-    let begun = clock::now_ns();
+    let asked = site.clone();
+    let found = within(limit, move || look_up(&asked)).map_err(|error| told(&error))?;
+    let found = found.ok_or_else(|| told(&"looking up its name took too long"))?;
+    let found = found.map_err(|error| told(&error))?;
     let agent = format!("v6gap/{}", crate::VERSION);
     let of = |family: &Family| *found.addresses.get(*family);
     // IPv6 first, as programs do (RFC 8305).
@@ -109,6 +123,18 @@ fn hand_over(site: &Site, document: &str, limit: Duration) -> Result<(), String>
         }
     }
     Err(why)
+}
+
+/// What `work` gives in that time. The system's resolver can be told neither to hurry nor to stop,
+/// so what takes longer goes on by itself, and nobody hears of it.
+fn within<T: Send + 'static>(
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<Option<T>> {
+    let (gives, came) = channel();
+    // Whoever waited may have gone.
+    let _thread = Builder::new().spawn(move || drop(gives.send(work())))?;
+    Ok(came.recv_timeout(limit).ok())
 }
 
 /// An event on its way.

@@ -98,6 +98,20 @@ fn who_never_hears_is_given_up() {
     assert!(rest[0].path == "nas" && rest[0].why.is_some(), "{rest:?}");
 }
 
+/// A resolver that tells nothing before the test is over.
+#[test]
+fn a_name_that_nobody_looks_up_in_time_is_given_up_in_time() {
+    let site = Site::parse("http://hooks.example.net/s3cret").unwrap();
+    let (over, waits) = channel::<()>();
+    let look_up = move |_: &Site| {
+        let _ = waits.recv();
+        resolve("::1", 80, None, None)
+    };
+    let why = hand_over(&site, "{}", Duration::from_millis(1), look_up).unwrap_err();
+    assert_eq!(why, "http://hooks.example.net: looking up its name took too long");
+    drop(over);
+}
+
 #[test]
 fn a_program_reads_the_event_and_its_end_says_whether_it_did() {
     let to = |words: [&str; 2]| {
