@@ -177,7 +177,8 @@ impl Known {
         }
     }
 
-    fn watching(&mut self, watching: &Watching) {
+    /// Takes note of what is watched.
+    pub fn watching(&mut self, watching: &Watching) {
         for is in &watching.paths {
             let Some(was) = self.listed.insert(is.name.clone(), is.clone()) else { continue };
             let kinds = self.paths.get_mut(&is.name).into_iter().flatten();

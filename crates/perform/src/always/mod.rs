@@ -132,6 +132,12 @@ impl Lately {
                 self.known.take(&entry);
                 // What it showed was told when it was new.
                 self.followed.take(&entry);
+            } else if let Logged::Watching(watching) = &entry
+                && watching.at_unix_ns < *span.start()
+            {
+                // The first visits are of paths as they were listed before: hosts and margins.
+                self.known.watching(watching);
+                self.followed.take(&entry);
             }
         })?;
         Ok(any)
@@ -284,3 +290,6 @@ impl Going<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
