@@ -145,6 +145,7 @@ fn listed(name: &str) -> Listed {
         with: if name == STAYS { With::Probe } else { With::Run },
         every_ns: Some(QUARTER_NS),
         throughput_every_ns: None,
+        time_ns: None,
         measure: Vec::new(),
         margins: BTreeMap::from([(Metric::Rtt, 0.01)]),
     }

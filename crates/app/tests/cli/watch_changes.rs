@@ -73,6 +73,7 @@ pub fn write_changed(sandbox: &Sandbox, begin_ns: u64) {
         with: With::Run,
         every_ns: Some(QUARTER_NS),
         throughput_every_ns: None,
+        time_ns: None,
         measure: Vec::new(),
         margins: BTreeMap::new(),
     };

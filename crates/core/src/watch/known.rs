@@ -185,9 +185,15 @@ impl Known {
             for (_, past) in kinds {
                 if is.host != was.host {
                     past.begin_anew();
-                } else if !is.continues(&was) {
+                    continue;
+                }
+                let continues = is.continues(&was);
+                if !continues {
+                    past.run = None;
+                }
+                if !continues || is.lasts_otherwise(&was) {
                     // What is asked for now may take less than any visit before did.
-                    (past.run, past.bytes_most) = (None, 0);
+                    past.bytes_most = 0;
                 }
             }
         }

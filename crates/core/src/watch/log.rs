@@ -56,6 +56,7 @@ impl Watching {
             with: path.with,
             every_ns: path.every_ns,
             throughput_every_ns: path.throughput_every_ns,
+            time_ns: Some(path.time_ns),
             measure: path.measure.clone(),
             // They were checked with the watch.
             margins: path
@@ -84,6 +85,9 @@ pub struct Listed {
     /// Time from one visit of throughput to the next, in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput_every_ns: Option<u64>,
+    /// Longest time that a visit measures, in ns; earlier versions did not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ns: Option<u64>,
     /// What light visits measure, where that is not what is usual.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measure: Vec<String>,
@@ -105,6 +109,11 @@ impl Listed {
     pub fn continues(&self, before: &Listed) -> bool {
         let asked = |of: &Listed| (of.with, of.measure.clone(), of.margins.clone());
         asked(self) == asked(before)
+    }
+
+    /// Whether visits last for another time than when it was listed so, as far as that is known.
+    pub fn lasts_otherwise(&self, before: &Listed) -> bool {
+        self.time_ns.zip(before.time_ns).is_some_and(|(is, was)| is != was)
     }
 }
 
@@ -510,6 +519,7 @@ mod tests {
                     with: With::Iperf3,
                     every_ns: None,
                     throughput_every_ns: Some(7),
+                    time_ns: Some(11),
                     measure: Vec::new(),
                     margins: BTreeMap::from([(Metric::Rtt, 0.02)]),
                 }],

@@ -146,10 +146,7 @@ impl Metrics {
 
 impl OfPath {
     fn listed(mut self, listed: &Listed) -> Self {
-        let period = |kind: Kind| match kind {
-            Kind::Light => listed.every_ns,
-            Kind::Throughput => listed.throughput_every_ns,
-        };
+        let period = |kind: Kind| listed.period_ns(kind);
         self.host.clone_from(&listed.host);
         self.every_ns = Kind::ALL.into_iter().filter_map(period).min().unwrap_or(0);
         self.questions.retain(|_, question| period(question.kind).is_some());
@@ -278,6 +275,7 @@ mod tests {
             with: With::Run,
             every_ns: Some(900),
             throughput_every_ns,
+            time_ns: None,
             measure: Vec::new(),
             margins: BTreeMap::new(),
         };

@@ -338,11 +338,18 @@ mod tests {
     fn another_host_under_the_name_begins_anew() {
         let listed = |host: &str| {
             let (name, host) = ("lab-b".to_owned(), host.to_owned());
-            let (every_ns, throughput_every_ns) = (None, None);
+            let (every_ns, throughput_every_ns, time_ns) = (None, None, None);
             let (measure, margins) = (Vec::new(), BTreeMap::new());
-            let with = With::Run;
-            let listed =
-                Listed { name, host, with, every_ns, throughput_every_ns, measure, margins };
+            let listed = Listed {
+                name,
+                host,
+                with: With::Run,
+                every_ns,
+                throughput_every_ns,
+                time_ns,
+                measure,
+                margins,
+            };
             let paths = vec![listed];
             Logged::Watching(Watching { at_unix_ns: DAY_NS, budget_bytes: None, paths })
         };

@@ -52,6 +52,7 @@ fn listed(margin: f64) -> Logged {
         with: With::Run,
         every_ns: Some(QUARTER_NS),
         throughput_every_ns: None,
+        time_ns: None,
         measure: Vec::new(),
         margins: BTreeMap::from([(Metric::Rtt, margin)]),
     };

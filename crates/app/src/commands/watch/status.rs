@@ -312,6 +312,7 @@ mod tests {
             with: With::Run,
             every_ns: Some(1),
             throughput_every_ns: Some(1),
+            time_ns: None,
             measure: Vec::new(),
             margins: BTreeMap::new(),
         };

@@ -71,6 +71,30 @@ fn a_path_is_known_over_other_watches_and_not_over_another_host() {
     assert!(past.ended.values().sum::<u64>() > 0);
 }
 
+/// Visits become shorter: what the longer ones took is nothing to these.
+#[test]
+fn shorter_visits_are_made_within_a_budget_that_longer_ones_would_break() {
+    let made = |time: &str, log: Vec<Logged>| {
+        let mut draft = draft(&[("a", "15 min", None)]);
+        draft.budget = Some("100 B/day".to_owned());
+        draft.paths[0].time = Some(time.to_owned());
+        let now_ns = log.last().map_or(START_NS, |last: &Logged| last.at_unix_ns());
+        let mut sim = Sim::resumed(check(&draft).unwrap(), log, now_ns);
+        let mut continued = Vec::new();
+        sim.run_for(20 * MINUTE_NS, &mut |visit, _| {
+            continued.push(visit.continued.is_some());
+            measured(if time == "60 s" { 60 } else { 5 })
+        });
+        (sim.log, continued)
+    };
+    let (log, first) = made("60 s", Vec::new());
+    assert_eq!(first, [false]);
+    let (log, same) = made("60 s", log);
+    assert!(same.is_empty(), "a second one would be over the budget");
+    let (_, shorter) = made("20 s", log);
+    assert!(shorter.starts_with(&[true]), "{shorter:?}");
+}
+
 /// What waits for a minute while its host sleeps for a night is given up, as after that minute.
 #[test]
 fn what_waited_while_its_host_slept_is_not_made_under_that_time() {

@@ -70,6 +70,7 @@ fn listed(margin: f64) -> Listed {
         with: With::Run,
         every_ns: Some(QUARTER_NS),
         throughput_every_ns: None,
+        time_ns: None,
         measure: Vec::new(),
         margins: BTreeMap::from([(Metric::Rtt, margin)]),
     }
