@@ -13,6 +13,7 @@ pub mod arm;
 pub mod budget;
 pub mod capacity;
 pub mod cost;
+mod days;
 pub mod device;
 pub mod family;
 pub mod fleet;

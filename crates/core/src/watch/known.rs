@@ -3,6 +3,7 @@
 
 use super::log::{Answer, Cause, Ended, Listed, Logged, Notified, Outcome, Watching};
 use super::{Kind, day_of};
+use crate::days::Days;
 use crate::family::{Family, PerFamily};
 use crate::record::RunId;
 use alloc::collections::BTreeMap;
@@ -18,7 +19,7 @@ pub struct Known {
     pub watching: Option<Watching>,
     /// Each path as it was watched last, by name, by whichever watch.
     pub listed: BTreeMap<String, Listed>,
-    /// What the visits of the last day took.
+    /// What the visits of the last days took.
     pub spent: Spent,
     /// What is known of each path, by name.
     pub paths: BTreeMap<String, BTreeMap<Kind, Past>>,
@@ -49,25 +50,22 @@ impl Notices {
     }
 }
 
-/// What the visits of a day moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Spent {
-    /// The day, of UTC since the Unix epoch.
-    pub day: u64,
-    /// Payload bytes.
-    pub bytes: u64,
-}
+/// What the visits of the last days moved.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Spent(Days<u64>);
 
 impl Spent {
-    /// What was spent of a day; a clock that was ahead by one and was set back forgets nothing.
-    pub const fn on(&self, day: u64) -> u64 {
-        if day == self.day || day + 1 == self.day { self.bytes } else { 0 }
+    /// Payload bytes that those of a day moved, of UTC since the Unix epoch.
+    pub fn on(&self, day: u64) -> u64 {
+        self.0.get(day).copied().unwrap_or(0)
     }
 
-    /// With so many bytes more on a day.
-    pub(crate) fn and(self, day: u64, bytes: u64) -> Spent {
-        let latest = if day + 1 == self.day { self.day } else { day };
-        Spent { day: latest, bytes: self.on(day).saturating_add(bytes) }
+    /// Takes note on `today` of so many more of a day.
+    fn add(&mut self, day: u64, today: u64, bytes: u64) {
+        self.0.open(day, today, || 0);
+        if let Some(spent) = self.0.get_mut(day) {
+            *spent = spent.saturating_add(bytes);
+        }
     }
 }
 
@@ -201,16 +199,8 @@ impl Known {
     }
 
     fn ended(&mut self, ended: &Ended) {
-        let bytes = match &ended.outcome {
-            // Nobody counted what it moved: a watch that is killed again and again must not move
-            // more than its budget for that.
-            Outcome::BrokenOff => {
-                let most = self.past(&ended.path, ended.kind).map_or(0, |past| past.bytes_most);
-                most.max(ended.bytes)
-            }
-            _ => ended.bytes,
-        };
-        self.spent = self.spent.and(day_of(ended.at_unix_ns), bytes);
+        let (day, bytes) = self.moved(ended);
+        self.spent.add(day, day_of(ended.at_unix_ns), bytes);
         // What got there in a visit is down for no other kind of visit, either.
         let answered = ended.outcome.answered().unwrap_or_default();
         let kinds = self.paths.get_mut(&ended.path).into_iter().flatten();
@@ -248,6 +238,24 @@ impl Known {
             Outcome::Failed { why } => past.failed(why),
             // Nothing was learnt of the path.
             Outcome::Stopped | Outcome::Taken | Outcome::BrokenOff => {}
+        }
+    }
+
+    /// The day of which a visit is, and what it moved.
+    fn moved(&self, ended: &Ended) -> (u64, u64) {
+        match &ended.outcome {
+            // Nobody counted what it moved: a watch that is killed again and again must not move
+            // more than its budget for that. It ended long before that was noted.
+            Outcome::BrokenOff => {
+                let most = self.past(&ended.path, ended.kind).map_or(0, |past| past.bytes_most);
+                (day_of(ended.began_unix_ns), most.max(ended.bytes))
+            }
+            Outcome::Measured
+            | Outcome::Stopped
+            | Outcome::Taken
+            | Outcome::Refused { .. }
+            | Outcome::Down { .. }
+            | Outcome::Failed { .. } => (day_of(ended.at_unix_ns), ended.bytes),
         }
     }
 

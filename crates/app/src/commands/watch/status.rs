@@ -216,7 +216,7 @@ fn counts(known: &Known, now_ns: u64) -> String {
     if !reasons.is_empty() {
         out.push_str(&format!(": {}", reasons.join(", ")));
     }
-    let spent = known.spent;
+    let spent = &known.spent;
     let budget = known.watching.as_ref().and_then(|watching| watching.budget_bytes);
     let budget = budget.map(|bytes| format!(" of {}", format_bytes(bytes))).unwrap_or_default();
     let today = format_bytes(spent.on(always::at(now_ns).day()));

@@ -66,6 +66,21 @@ pub struct Known {
     pub bytes: u64,
 }
 
+impl Known {
+    /// What was spent of a day; a clock that was ahead by one and was set back forgets nothing.
+    pub(super) const fn spent_on(&self, day: u64) -> u64 {
+        if day == self.day || day + 1 == self.day { self.bytes } else { 0 }
+    }
+
+    /// Takes note of so many bytes more on a day.
+    pub(super) fn spend(&mut self, day: u64, bytes: u64) {
+        self.bytes = self.spent_on(day).saturating_add(bytes);
+        if day + 1 != self.day {
+            self.day = day;
+        }
+    }
+}
+
 /// A run on the disk of an agent that begins anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {

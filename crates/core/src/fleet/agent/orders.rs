@@ -7,7 +7,6 @@ use crate::fleet::id::Token;
 use crate::fleet::message::{Answer, Command, Order, Prepare, Refusal, Role, SPOKEN, Start};
 use crate::fleet::work::Now;
 use crate::fleet::{CLOCK_NS_MAX, DISK_BYTES_MIN, READY_NS};
-use crate::watch::known::Spent;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::mem::{replace, take};
@@ -83,8 +82,7 @@ impl Agent {
         }
         let asked = asked.unwrap_or_else(|| Err("it was not read".to_string()));
         let day = now.wall.day();
-        let before = Spent { day: self.known.day, bytes: self.known.bytes };
-        let spent = before.on(day);
+        let spent = self.known.spent_on(day);
         let refusal = self.refusal(&job, asked.as_ref(), spent, now);
         // What was refused once is refused for ever, whatever of it comes again later.
         if token > self.known.highest {
@@ -92,8 +90,7 @@ impl Agent {
             if let (None, Ok(asked)) = (&refusal, &asked) {
                 // Without a limit nobody need know.
                 job.reserved = asked.bytes.unwrap_or(0);
-                let Spent { day, bytes } = before.and(day, job.reserved);
-                (self.known.day, self.known.bytes) = (day, bytes);
+                self.known.spend(day, job.reserved);
             }
             self.unwritten = false;
             actions.push(Action::Remember(self.known));

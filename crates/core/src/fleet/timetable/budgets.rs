@@ -1,12 +1,8 @@
 //! What links may carry on a day of UTC.
 
-use alloc::collections::BTreeMap;
+use crate::days::Days;
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// Of how many days it is known what links carried: a clock that goes back over midnight shows a
-/// day again of which they have carried something.
-const DAYS: usize = 4;
 
 /// The budgets of all links.
 #[derive(Debug, Clone, Default)]
@@ -15,14 +11,15 @@ pub(super) struct Budgets {
     /// What each link may carry on a day, in bytes.
     most: Vec<Option<u64>>,
     /// What each has carried, in bytes, by the day.
-    spent: BTreeMap<u64, Vec<u64>>,
+    spent: Days<Vec<u64>>,
 }
 
 impl Budgets {
     /// Of links that may carry so much on a day; nothing is spent.
     pub(super) fn new(most: impl Iterator<Item = Option<u64>>, day: u64) -> Self {
         let most: Vec<Option<u64>> = most.collect();
-        let spent = BTreeMap::from([(day, vec![0; most.len()])]);
+        let mut spent = Days::default();
+        spent.open(day, day, || vec![0; most.len()]);
         Budgets { day, most, spent }
     }
 
@@ -32,12 +29,7 @@ impl Budgets {
         if is_other {
             self.day = day;
             let links = self.most.len();
-            self.spent.entry(day).or_insert_with(|| vec![0; links]);
-            // One far away was shown by a clock that was wrong.
-            let farthest = self.spent.keys().copied().max_by_key(|of| of.abs_diff(day));
-            if let Some(farthest) = farthest.filter(|_| self.spent.len() > DAYS) {
-                self.spent.remove(&farthest);
-            }
+            self.spent.open(day, day, || vec![0; links]);
         }
         is_other
     }
@@ -45,7 +37,7 @@ impl Budgets {
     /// Whether a link may carry so much more today.
     pub(super) fn bears(&self, link: usize, bytes: u64) -> bool {
         let Some(Some(most)) = self.most.get(link) else { return true };
-        let spent = self.spent.get(&self.day).and_then(|of| of.get(link));
+        let spent = self.spent.get(self.day).and_then(|of| of.get(link));
         bytes <= most.saturating_sub(spent.copied().unwrap_or(0))
     }
 
@@ -69,7 +61,7 @@ impl Budgets {
     }
 
     fn account(&mut self, day: u64, link: usize) -> Option<&mut u64> {
-        self.spent.get_mut(&day)?.get_mut(link)
+        self.spent.get_mut(day)?.get_mut(link)
     }
 }
 
@@ -78,14 +70,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_days_are_known_and_those_far_away_are_forgotten_first() {
+    fn a_day_that_comes_again_has_spent_and_one_far_away_begins_anew() {
         let mut budgets = Budgets::new([Some(5)].into_iter(), 100);
         budgets.spend(0, 5);
         for day in [130, 101, 102, 103] {
             assert!(budgets.turn_to(day) && budgets.bears(0, 5), "{day}");
             budgets.spend(0, 5);
         }
-        assert_eq!(budgets.spent.len(), DAYS);
         assert!(budgets.turn_to(100) && !budgets.bears(0, 1));
         assert!(budgets.turn_to(130) && budgets.bears(0, 5));
     }

@@ -1,6 +1,7 @@
 //! What is remembered of a path, and of which host, and what is forgotten.
 
 use super::*;
+use alloc::boxed::Box;
 
 fn refused() -> (u64, Came) {
     (VISIT_NS, ended(Outcome::Refused { why: "429".to_owned() }, 0))
@@ -93,6 +94,35 @@ fn shorter_visits_are_made_within_a_budget_that_longer_ones_would_break() {
     assert!(same.is_empty(), "a second one would be over the budget");
     let (_, shorter) = made("20 s", log);
     assert!(shorter.starts_with(&[true]), "{shorter:?}");
+}
+
+/// A clock is days ahead for a visit, and at the beginning of 1970 for another one.
+#[test]
+fn what_a_day_took_is_known_whatever_a_clock_showed_since() {
+    let mut sim = Sim::new(check(&draft(&[("a", "15 min", None)])).unwrap());
+    sim.run_for(60 * MINUTE_NS, &mut |_, _| measured(10));
+    let last: Ended = (*over(&sim.log).last().unwrap()).clone();
+    let (mut known, today) = (folded(&sim.log), sim.now.day());
+    let spent = known.spent.on(today);
+    assert!(spent >= 30, "{spent}");
+    for at_unix_ns in [START_NS + 7 * DAY_NS, 1] {
+        let ended = Ended { at_unix_ns, began_unix_ns: at_unix_ns, ..last.clone() };
+        known.take(&Logged::Ended(Box::new(ended)));
+        assert_eq!(known.spent.on(day_of(at_unix_ns)), 10);
+    }
+    assert_eq!(known.spent.on(today), spent);
+}
+
+#[test]
+fn what_was_broken_off_is_of_the_day_on_which_it_began() {
+    let watch = check(&draft(&[("a", "15 min", None)])).unwrap();
+    let mut sim = Sim::new(watch.clone());
+    sim.until(START_NS + 120 * MINUTE_NS, &mut || true, &mut |_, _| measured(7));
+    let (began, later_ns) = (sim.now.day(), sim.now.unix_ns + DAY_NS);
+    let expected = [(0, Kind::Light, 9)];
+    let sim = Sim::expecting(&expected, watch, sim.log, later_ns);
+    let spent = &sim.machine.known().spent;
+    assert_eq!([began, sim.now.day()].map(|day| spent.on(day)), [9, 0]);
 }
 
 /// What waits for a minute while its host sleeps for a night is given up, as after that minute.
