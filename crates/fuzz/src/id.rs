@@ -1,5 +1,5 @@
 //! Identifiers of runs from files of others: what is taken for one is one component of a path, no
-//! option and no markup, wherever it stands.
+//! option, no markup and the name of no other run, wherever it stands.
 
 use crate::templates::LINES;
 use serde_json::{Value, json};
@@ -17,10 +17,12 @@ pub fn run(data: &[u8]) {
     let found = record::decode(&header.to_string());
     assert_eq!(found.is_ok(), id.is_some(), "{text:?} in the header of a run");
     // Whatever a person types means something.
-    let meant = RunName::parse(&text).to_string();
+    let name = RunName::parse(&text);
+    let meant = name.to_string();
     let Some(id) = id else { return };
     assert!(matches!(found, Ok(Line::Run(header)) if header.id == id));
     assert_eq!((id.as_str(), meant.as_str()), (&*text, &*text));
+    assert!(matches!(name, RunName::Id(_)), "{text:?} means another run");
     assert!(!text.starts_with('-') && text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     let mut parts = Path::new(id.as_str()).components();
     assert!(matches!(parts.next(), Some(Component::Normal(part)) if part == id.as_str()));

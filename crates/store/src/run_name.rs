@@ -21,7 +21,7 @@ pub enum RunName {
 impl RunName {
     /// What `text` means. Every text means something; whether the run exists is seen later.
     pub fn parse(text: &str) -> Self {
-        if text == "last" {
+        if text == RunId::LATEST {
             return RunName::Last(0);
         }
         if let Some(back) = text.strip_prefix("last~").and_then(|n| n.parse().ok()) {
@@ -68,7 +68,7 @@ impl std::fmt::Display for RunName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             RunName::Id(id) => f.write_str(id),
-            RunName::Last(0) => f.write_str("last"),
+            RunName::Last(0) => f.write_str(RunId::LATEST),
             RunName::Last(back) => write!(f, "last~{back}"),
             RunName::LastOf(host) => write!(f, "last:{host}"),
             RunName::File(path) => write!(f, "{}", path.display()),

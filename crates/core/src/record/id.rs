@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 /// Letters that are chosen from: none that is mistaken for another.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The identifier of a run: 1 to [`RunId::LETTERS_MAX`] ASCII letters and digits.
+/// The identifier of a run: 1 to [`RunId::LETTERS_MAX`] ASCII letters and digits, but not
+/// [`RunId::LATEST`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(String);
@@ -18,14 +19,18 @@ pub struct RunId(String);
 /// The text is no identifier of a run. It is not repeated: it may be anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the identifier of a run has 1 to {} letters and digits, and nothing else",
-    RunId::LETTERS_MAX
+    "the identifier of a run has 1 to {} letters and digits, and nothing else, and is not \"{}\"",
+    RunId::LETTERS_MAX,
+    RunId::LATEST
 )]
 pub struct NotAnId;
 
 impl RunId {
     /// Longest identifier that is read; ours have six letters.
     pub const LETTERS_MAX: usize = 32;
+
+    /// What a person calls the latest run by, and so no identifier: it would name two runs.
+    pub const LATEST: &str = "last";
 
     /// One of six letters from thirty random bits; the two highest count for nothing.
     pub fn from_bits(random: u32) -> Self {
@@ -39,7 +44,7 @@ impl RunId {
 
     fn is_one(text: &str) -> bool {
         let letters = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        letters && (1..=Self::LETTERS_MAX).contains(&text.len())
+        letters && (1..=Self::LETTERS_MAX).contains(&text.len()) && text != Self::LATEST
     }
 }
 
@@ -88,14 +93,14 @@ mod tests {
         let long = "x".repeat(RunId::LETTERS_MAX + 1);
         for text in [
             "", ".", "..", "../x", "/tmp/x", "a/b", "a\\b", "C:x", "a b", "-x", "a\0", "a\n",
-            "\u{e9}", "<b>", "a.b", &long,
+            "\u{e9}", "<b>", "a.b", &long, "last",
         ] {
             assert_eq!(text.parse::<RunId>(), Err(NotAnId), "{text:?}");
             let json = serde_json::to_string(text).unwrap();
             assert!(serde_json::from_str::<RunId>(&json).is_err(), "{text:?}");
         }
         assert_eq!("7k2f9q".parse::<RunId>().unwrap().as_str(), "7k2f9q");
-        assert!(long[1..].parse::<RunId>().is_ok());
+        assert!(long[1..].parse::<RunId>().is_ok() && "lasts".parse::<RunId>().is_ok());
     }
 
     proptest! {

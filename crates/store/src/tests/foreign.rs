@@ -43,7 +43,7 @@ fn unfit<T: std::fmt::Debug>(found: Result<T, StoreError>) {
 fn an_identifier_is_no_path() {
     let scratch = Scratch::new("path");
     let store = Store::at(&scratch.0.join("data"));
-    for id in ["../escaped", "/tmp/escaped", "", ".", "a b", "a\\b"] {
+    for id in ["../escaped", "/tmp/escaped", "", ".", "a b", "a\\b", "last"] {
         let file = scratch.0.join("run.jsonl");
         fs::write(&file, journal(id)).unwrap();
         for refused in [store.import(&file).err(), read_journal(&file).err()] {
