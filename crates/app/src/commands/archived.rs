@@ -24,13 +24,12 @@ pub(super) fn day(head: &Head) -> String {
     format!("day={}", &date(head.started_unix_ns)[..10])
 }
 
-/// A run as the archive has it, if it has all of it.
+/// A run as the archive has it, if it has all of it. Whole numbers of a table end at 63 bits, and
+/// what a journal says of its start may be longer.
 pub(super) fn entry(head: &Head) -> ArchivedRun {
-    ArchivedRun {
-        run: head.id.to_string(),
-        started_unix_ns: head.started_unix_ns,
-        journal_bytes: head.journal_bytes,
-    }
+    let [started_unix_ns, journal_bytes] = [head.started_unix_ns, head.journal_bytes]
+        .map(|number| number.min(i64::MAX.unsigned_abs()));
+    ArchivedRun { run: head.id.to_string(), started_unix_ns, journal_bytes }
 }
 
 /// The table of a month, if there is one.

@@ -176,6 +176,22 @@ fn results_are_archived_by_month_and_day_to_the_same_bytes_whenever_they_come() 
     assert_eq!(archived(&later), whole);
 }
 
+/// A journal of another may say that it began at any time, also at one that no table can hold.
+#[test]
+fn what_began_after_all_that_a_table_can_hold_is_archived_once() {
+    let sandbox = Sandbox::with_run();
+    let journal = sandbox.read("runs/7k2f9q/journal.jsonl");
+    let began = |at: u64| format!("\"started_unix_ns\":{at},");
+    // The first line says it, and after it each trial.
+    let late = journal.replacen(&began(1_763_560_962_000_000_000), &began(u64::MAX), 1);
+    assert_ne!(late, journal);
+    sandbox.write("runs/7k2f9q/journal.jsonl", &late);
+    for put_in in [1, 0] {
+        let said = sandbox.run("index archive").ended(0).out;
+        assert_eq!(said, format!("In the archive: 1 result; put in: {put_in}.\n"));
+    }
+}
+
 #[test]
 fn by_age_nothing_is_removed_that_an_archive_does_not_have() {
     let sandbox = of_two_months();
