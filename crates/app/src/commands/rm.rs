@@ -5,17 +5,22 @@ use crate::args::RmArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
+use std::io::ErrorKind;
 use v6gap_core::record::RunId;
-use v6gap_store::{Retention, RunName, StoreError};
+use v6gap_store::{Head, Retention, RunName, Store, StoreError};
 use v6gap_sys::clock::wall_ns;
 
 /// Of each path and plan the newest stays, unless another number is asked for.
 const NEWEST: usize = 1;
 
+/// Why a run stays into which a process measures.
+const MEASURED: &str = "since it is being measured into";
+
 /// Removes results.
 ///
 /// # Errors
-/// If one that was named is not there or is being measured into, or one cannot be removed.
+/// If one that was named is not there or is being measured into, or one cannot be removed; by age
+/// the others are all the same.
 pub fn execute(args: &RmArgs, context: &Context) -> Result<Outcome, Failure> {
     match args.older_than {
         Some(age_ns) => {
@@ -56,27 +61,16 @@ fn by_age(rule: Retention, dry_run: bool, context: &Context) -> Result<(), Failu
         true => archived::among(past, context)?,
         false => (past, 0),
     };
-    for row in &past {
-        let id = &row.head.id;
-        // What was measured or written since is neither in the archive nor in the rule.
-        if !context.store.is_still(&row.head) {
-            let why = "since it is not as it was listed";
-            let next = "v6gap index rebuild looks at all results again";
-            output::to_stderr(&format!("note: {id} stays, {why}: {next}"));
-            continue;
+    // Each is looked at when it is its turn.
+    let still = past.iter().map(|row| &row.head).filter(|head| is_as_listed(head, context));
+    let ids = still.map(|head| &head.id);
+    let removed = match dry_run {
+        true => {
+            ids.for_each(|id| would_remove(id, context));
+            Ok(())
         }
-        let stays = || {
-            output::to_stderr(&format!("note: {id} stays, since it is being measured into"));
-        };
-        match dry_run {
-            true if context.store.is_measured(id) => stays(),
-            true => output::to_stdout(&format!("would remove {id}")),
-            false => match remove(id, context) {
-                Err(StoreError::Locked { .. }) => stays(),
-                removed => removed?,
-            },
-        }
-    }
+        false => each(ids, &|id: &RunId| remove(id, context)),
+    };
     if missing > 0 {
         let why = "which the archive does not have";
         let next = format!("{} puts them in", archived::COMMAND);
@@ -89,7 +83,54 @@ fn by_age(rule: Retention, dry_run: bool, context: &Context) -> Result<(), Failu
         (false, _) if !dry_run => drop(context.store.order_index()),
         (false, _) => {}
     }
-    Ok(())
+    removed.map_err(Failure::from)
+}
+
+/// Has each of them removed that can be, and says of the others that they stay.
+///
+/// # Errors
+/// The first that cannot be removed for another reason than that it is being measured into. One
+/// that is gone meanwhile is removed.
+fn each<'a>(
+    ids: impl Iterator<Item = &'a RunId>,
+    remove: &dyn Fn(&RunId) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let mut first = None;
+    for id in ids {
+        match remove(id) {
+            Ok(()) => {}
+            Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+            Err(StoreError::Locked { .. }) => stays(id, MEASURED),
+            Err(error) => {
+                stays(id, &format!("since it cannot be removed: {error}"));
+                first = first.or(Some(error));
+            }
+        }
+    }
+    first.map_or(Ok(()), Err)
+}
+
+/// Whether a run is as it was listed. What was measured or written since is neither in the archive
+/// nor in the rule, and stays.
+fn is_as_listed(head: &Head, context: &Context) -> bool {
+    let store = &context.store;
+    let is_still = store.is_still(head);
+    if !is_still && Store::exists(&store.journal_path(&head.id)) {
+        let next = "v6gap index rebuild looks at all results again";
+        stays(&head.id, &format!("since it is not as it was listed: {next}"));
+    }
+    is_still
+}
+
+fn would_remove(id: &RunId, context: &Context) {
+    match context.store.is_measured(id) {
+        true => stays(id, MEASURED),
+        false => output::to_stdout(&format!("would remove {id}")),
+    }
+}
+
+fn stays(id: &RunId, why: &str) {
+    output::to_stderr(&format!("note: {id} stays, {why}"));
 }
 
 fn remove(id: &RunId, context: &Context) -> Result<(), StoreError> {
@@ -102,4 +143,37 @@ fn remove(id: &RunId, context: &Context) -> Result<(), StoreError> {
         output::to_stdout(&output::fit(&context.output.results, &text));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    fn refused(kind: ErrorKind) -> StoreError {
+        StoreError::Io { operation: "remove", path: "x".into(), source: kind.into() }
+    }
+
+    /// By age nobody named them, and those after it are as old.
+    #[test]
+    fn what_cannot_be_removed_keeps_no_other() {
+        let ids = ["a1", "b2", "c3", "d4", "e5"].map(|id| id.parse::<RunId>().unwrap());
+        let tried = RefCell::new(Vec::new());
+        let remove = |id: &RunId| {
+            tried.borrow_mut().push(id.clone());
+            match id.as_str() {
+                "a1" => Err(refused(ErrorKind::NotFound)),
+                "b2" => Err(StoreError::Locked { path: "x".into() }),
+                "c3" => Err(refused(ErrorKind::PermissionDenied)),
+                "d4" => Err(refused(ErrorKind::StorageFull)),
+                _ => Ok(()),
+            }
+        };
+        let error = each(ids.iter(), &remove).unwrap_err();
+        let is_first = |kind: ErrorKind| kind == ErrorKind::PermissionDenied;
+        assert!(matches!(&error, StoreError::Io { source, .. } if is_first(source.kind())));
+        assert_eq!(*tried.borrow(), ids);
+        // What is gone, or is being measured into, is no failure.
+        assert!(each(ids[..2].iter(), &remove).is_ok());
+    }
 }
