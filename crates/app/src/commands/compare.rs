@@ -1,6 +1,6 @@
 //! `compare`: stored results against each other, the first for the reference.
 
-use super::stored::{self, Stored};
+use super::stored;
 use crate::alike;
 use crate::args::{CompareArgs, CompareFormat};
 use crate::conditions;
@@ -18,11 +18,7 @@ use v6gap_report::{csv_comparison, json_comparison, latex_comparison, markdown_c
 /// # Errors
 /// If one is not there, or they have nothing in common.
 pub fn execute(args: &CompareArgs, context: &Context) -> Result<Outcome, Failure> {
-    let results: Vec<Stored> = args
-        .references
-        .iter()
-        .map(|reference| stored::load(reference, context))
-        .collect::<Result<_, _>>()?;
+    let results = stored::load_all(&args.references, context)?;
     let compared: Vec<Compared<'_>> = results
         .iter()
         .map(|result| Compared { analysis: &result.analysis, lines: &result.lines })

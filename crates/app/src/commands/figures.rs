@@ -24,11 +24,7 @@ const TEXT_PT_MIN: f64 = 7.95;
 /// If a result is not there, none has figures, they do not belong into one picture, or a file
 /// cannot be written.
 pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure> {
-    let results: Vec<Stored> = args
-        .references
-        .iter()
-        .map(|reference| stored::load(reference, context))
-        .collect::<Result<_, _>>()?;
+    let results = stored::load_all(&args.references, context)?;
     let analyses: Vec<&Analysis> = results.iter().map(|result| &result.analysis).collect();
     // What is refused is refused before anything is written.
     let joint = match args.facsimile {

@@ -6,10 +6,10 @@ use crate::index;
 use crate::output;
 use crate::settings::Context;
 use std::path::Path;
-use v6gap_core::record::Line;
+use v6gap_core::record::{Line, RunId};
 use v6gap_judge::analysis::{Analysis, analyse};
 use v6gap_report::figure::{self, Figure, JointError, Paint, System};
-use v6gap_store::{Row, RunName, Store};
+use v6gap_store::{Index, Row, RunName, Store, StoreError};
 
 /// A stored result.
 pub(super) struct Stored {
@@ -31,6 +31,40 @@ pub(super) fn load(reference: &str, context: &Context) -> Result<Stored, Failure
     let lines = context.store.read(&name)?;
     let analysis = analyse(&lines)?;
     Ok(Stored { lines, analysis, name })
+}
+
+/// The results that several references mean, all of them at one moment: another may be the last by
+/// the time the first is analysed.
+///
+/// # Errors
+/// As [`load`]; none is read if one is not stored.
+pub(super) fn load_all(references: &[String], context: &Context) -> Result<Vec<Stored>, Failure> {
+    v6gap_sys::host::memory::expect_much();
+    let store = &context.store;
+    let names: Vec<RunName> = references.iter().map(|text| RunName::parse(text)).collect();
+    let is_file = |name: &RunName| matches!(name, RunName::File(_));
+    // Files are what they are, also where the folder of results cannot be read.
+    let index = if names.iter().all(is_file) { Index::default() } else { store.index()? };
+    let look_up = |name: RunName| -> Result<(RunName, Option<RunId>), StoreError> {
+        match name {
+            file @ RunName::File(_) => Ok((file, None)),
+            name @ (RunName::Id(_) | RunName::Last(_) | RunName::LastOf(_)) => {
+                let id = index.resolve(&name)?;
+                Ok((RunName::Id(id.to_string()), Some(id)))
+            }
+        }
+    };
+    let found: Vec<(RunName, Option<RunId>)> =
+        names.into_iter().map(look_up).collect::<Result<_, _>>()?;
+    let read = |(name, id): (RunName, Option<RunId>)| -> Result<Stored, Failure> {
+        let lines = match &id {
+            Some(id) => store.read_run(id)?,
+            None => store.read(&name)?,
+        };
+        let analysis = analyse(&lines)?;
+        Ok(Stored { lines, analysis, name })
+    };
+    found.into_iter().map(read).collect()
 }
 
 /// The result that `reference` means, with what stored runs like it say of the next. One whose

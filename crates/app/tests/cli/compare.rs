@@ -2,6 +2,9 @@
 
 use crate::support::Sandbox;
 use serde_json::Value;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::process::{Command, Output};
 
 /// `base`, `like` with the same truth, and `slow` with round trips over IPv6 10 % longer since the
 /// server has another kernel; five earlier runs tell how runs like the first two scatter.
@@ -92,6 +95,25 @@ fn results_are_named_as_everywhere() {
     assert_eq!(sandbox.run(files).ended(0).out, text);
     let all = sandbox.run("compare base like slow").ended(0).out;
     assert!(all.contains("from A to B") && all.contains("from A to C"), "{all}");
+}
+
+/// Another run may begin while the first of them is read or analysed.
+#[test]
+fn all_that_is_compared_is_looked_up_before_any_is_read() {
+    let sandbox = runs();
+    let pipe = sandbox.path("pipe.jsonl");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let child = sandbox.start("compare ./pipe.jsonl last -J");
+    // Opens when the program has opened it to read.
+    let mut end = OpenOptions::new().write(true).open(&pipe).unwrap();
+    sandbox.store("newest", "lab-b", 1_763_800_000_000_000_000);
+    end.write_all(&sandbox.bytes("runs/base00/journal.jsonl")).unwrap();
+    drop(end);
+    let Output { status, stdout, .. } = child.wait_with_output().unwrap();
+    assert!(status.success(), "{status}");
+    let document: Value = serde_json::from_slice(&stdout).unwrap();
+    assert_eq!(document["runs"][0]["id"], "base00");
+    assert_eq!(document["runs"][1]["id"], "slow00");
 }
 
 #[test]
