@@ -101,7 +101,7 @@ pub struct ReplayArgs {
 /// List stored results
 ///
 /// The latest first. With --answers what each of them said, question by question: the history of a
-/// path. Neither reads the journals.
+/// path. Neither reads a journal that the index has.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:

@@ -38,19 +38,32 @@ pub fn execute(args: &ListArgs, context: &Context) -> Result<Outcome, Failure> {
         }
     };
     output::to_stdout(&text);
-    notes(&found, context);
+    let unjudged = if args.answers { not_judged(&rows, &context.store) } else { 0 };
+    notes(&found, unjudged, context);
     drop(rows);
     // The program ends here; giving a long list back piece by piece would only take time.
     std::mem::forget(found);
     Ok(Outcome::Done)
 }
 
-/// Says what is left out, and what would make the next list quick.
-fn notes(found: &Index, context: &Context) {
+/// How many of these have no answers yet, and would get them if the index were made anew.
+fn not_judged(rows: &[&Row], store: &Store) -> usize {
+    let is_behind = |row: &&&Row| row.lags() && !store.is_measured(&row.head.id);
+    rows.iter().filter(is_behind).count()
+}
+
+/// Says what is left out, and what would make the next list quick; `unjudged` of the runs that it
+/// has say nothing yet.
+fn notes(found: &Index, unjudged: usize, context: &Context) {
     let say = |why: &str| {
         output::to_stderr(&output::fit(&context.output.errors, &format!("note: {why}")));
     };
     found.left_out().iter().for_each(|why| say(why));
+    if unjudged > 0 {
+        let of_these = if unjudged == 1 { "of these is" } else { "of these are" };
+        say(&format!("{unjudged} {of_these} not judged yet: v6gap index rebuild"));
+        return;
+    }
     let behind = found.lagging().count();
     if behind >= MANY {
         say(&format!("{behind} results are not in the index: v6gap index rebuild puts them in"));

@@ -79,6 +79,29 @@ fn a_path_has_a_history() {
     assert!(sandbox.run("list --against nobody").ended(0).out.contains("Nothing like that"));
 }
 
+/// Of journals for which a look has no time one is read for each, and the others are counted.
+#[test]
+fn a_history_says_how_much_of_it_is_missing() {
+    let sandbox = three();
+    for id in ["abc111", "mno222", "zzz333"] {
+        let journal = format!("runs/{id}/journal.jsonl");
+        let long = sandbox.read(&journal).trim_end().to_owned() + &" ".repeat(9 << 20) + "\n";
+        sandbox.write(&journal, &long);
+    }
+    // Nobody has asked what they say.
+    let plain = sandbox.run("list").ended(0);
+    assert!(plain.err.is_empty() && !sandbox.path("index.jsonl").exists(), "{plain:?}");
+    for (judged, told) in [
+        (1, "note: 2 of these are not judged yet: v6gap index rebuild\n"),
+        (2, "note: 1 of these is not judged yet: v6gap index rebuild\n"),
+        (3, ""),
+    ] {
+        let ran = sandbox.run("list --answers").ended(0);
+        // Two questions each.
+        assert_eq!((ran.out.lines().count(), ran.err.as_str()), (1 + 2 * judged, told));
+    }
+}
+
 #[test]
 fn old_results_are_removed_by_a_rule() {
     let sandbox = three();
