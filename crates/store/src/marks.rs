@@ -1,6 +1,6 @@
 //! Marks on runs whose line in the index is behind, or soon may be: set before a run is changed and
 //! taken away when its line was written anew. Whoever is killed in between leaves the mark, and
-//! whoever finds it reads the run itself.
+//! whoever finds it reads the run itself, or takes it away where there is neither run nor line.
 //!
 //! Each mark is an empty file of its own, so that nobody takes away the mark of another.
 

@@ -50,6 +50,12 @@ impl Lines {
         self.rows.windows(2).all(|pair| pair[0].head.place() < pair[1].head.place())
     }
 
+    /// Whether every line of the file is among them.
+    pub(super) fn are_all_of(&self, path: &Path) -> bool {
+        let there = fs::symlink_metadata(path).map_or(0, |found| found.len());
+        self.wrong == 0 && self.bytes == there
+    }
+
     fn add(&mut self, part: Option<Lines>) {
         match part {
             Some(part) => {

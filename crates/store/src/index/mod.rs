@@ -168,6 +168,9 @@ impl Store {
         let (count, is_short) = (lines.rows.len() + lines.wrong, lines.bytes <= SHORT_BYTES);
         let in_order = lines.are_in_order();
         let mut known = last_of_each(lines);
+        if marks.keys().any(|id| self.is_nowhere(id, &known)) {
+            self.unmark_nowhere();
+        }
         let (mut index, mut waiting) = (Index::default(), 0);
         for (name, kind) in names {
             let is_folder = kind.is_some_and(|kind| kind.is_dir());
@@ -197,8 +200,11 @@ impl Store {
     }
 }
 
+/// The last line of each run.
+type Known = BTreeMap<RunId, Row>;
+
 /// Of several lines of a run the last one counts.
-fn last_of_each(lines: Lines) -> BTreeMap<RunId, Row> {
+fn last_of_each(lines: Lines) -> Known {
     let mut last = BTreeMap::new();
     for row in lines.rows {
         last.insert(row.head.id.clone(), row);

@@ -4,7 +4,7 @@
 //! meanwhile is not taken for what it was.
 
 use super::file;
-use super::{Name, Row, last_of_each};
+use super::{Known, Name, Row, last_of_each};
 use crate::journal::{is_held, is_locked, read_stored};
 use crate::layout::SUMMARY;
 use crate::marks::Marks;
@@ -162,8 +162,11 @@ impl Store {
         let _lock = self.lock_index_within(WAIT_NS)?;
         let mut rows: BTreeMap<RunId, Row> =
             rows.into_iter().map(|row| (row.head.id.clone(), row)).collect();
+        let known = last_of_each(file::read(&self.index_path(), &|_| false));
+        // One that was removed meanwhile may have no mark any more, since it has no line there.
+        rows.retain(|id, ours| known.contains_key(id) || self.is_still(&ours.head));
         // Runs that were measured or changed meanwhile have other lines there.
-        for (id, row) in last_of_each(file::read(&self.index_path(), &|_| false)) {
+        for (id, row) in known {
             if rows.get(&id).is_some_and(|ours| ours.sum == row.sum) {
                 continue;
             }
@@ -296,6 +299,30 @@ impl Store {
 
     fn has_journal(&self, id: &RunId) -> bool {
         Store::exists(&self.journal_path(id))
+    }
+
+    /// Whether a run has neither a journal nor a line among these.
+    pub(super) fn is_nowhere(&self, id: &RunId, known: &Known) -> bool {
+        !known.contains_key(id) && !self.has_journal(id)
+    }
+
+    /// Takes away the marks on runs that have neither a journal nor a line, as of one that was
+    /// removed before it had one: nobody else would. Where another process writes to the index, or
+    /// not all of it can be read, that is left to whoever looks next.
+    pub(super) fn unmark_nowhere(&self) {
+        let Ok(Some(_lock)) = self.lock_index() else { return };
+        // With the lock, so that no line is added meanwhile: a run that comes back has none then,
+        // and is looked at itself.
+        let marks = self.marks();
+        let path = self.index_path();
+        let lines = file::read(&path, &|_| false);
+        if !lines.are_all_of(&path) {
+            return;
+        }
+        let known = last_of_each(lines);
+        for (_, marks) in marks.iter().filter(|(id, _)| self.is_nowhere(id, &known)) {
+            self.unmark(marks);
+        }
     }
 
     /// Takes away the marks on runs that are not there, and have no line any more.

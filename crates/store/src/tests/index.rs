@@ -167,6 +167,46 @@ fn a_run_that_was_removed_is_not_listed_and_its_name_may_be_used_again() {
     assert_eq!(fs::read_dir(scratch.0.join("unindexed")).unwrap().count(), 0);
 }
 
+/// A mark makes every look slow, and nothing else would ever take it from such a run.
+#[test]
+fn whoever_looks_takes_marks_from_runs_that_are_nowhere() {
+    let (scratch, store) = with_three("index-marks");
+    let whole = fs::read(store.index_path()).unwrap();
+    let marks = || fs::read_dir(scratch.0.join("unindexed")).unwrap().count();
+    drop(store.create(&header("new444", "lab-b", 9)).unwrap());
+    store.remove(&id("new444")).unwrap();
+    let busy = store.lock_index().unwrap();
+    assert_eq!((listed(&store), marks()), (truth(&store), 1));
+    drop(busy);
+    assert_eq!((listed(&store), marks()), (truth(&store), 0));
+    assert_eq!(fs::read(store.index_path()).unwrap(), whole);
+    // One that has a line may come back as another, and one that is changed is looked at itself.
+    store.remove(&id("abc111")).unwrap();
+    store.resume(&id("mno222")).unwrap().0.append(&[block(1)]).unwrap();
+    assert_eq!((listed(&store), marks()), (truth(&store), 2));
+    // A line that cannot be read may be that of any.
+    store.mark(&id("new444")).unwrap();
+    let torn = [&whole[..], b"{}\n"].concat();
+    fs::write(store.index_path(), torn).unwrap();
+    assert_eq!((listed(&store), marks()), (truth(&store), 3));
+}
+
+/// The look of another took its mark away while the index was made anew: it had no line.
+#[test]
+fn a_run_that_was_removed_meanwhile_gets_no_line() {
+    let (_scratch, store) = with_three("index-meanwhile");
+    fs::remove_file(store.index_path()).unwrap();
+    let told = |done: usize, all: usize| {
+        if done == all {
+            store.remove(&id("abc111")).unwrap();
+            assert_eq!(listed(&store), truth(&store));
+        }
+    };
+    let rebuilt = store.rebuild_index(&|_| true, &judged, &told).unwrap();
+    let text = fs::read_to_string(store.index_path()).unwrap();
+    assert!(rebuilt.runs == 2 && !text.contains("abc111"), "{text}");
+}
+
 #[test]
 fn what_cannot_be_judged_is_listed_all_the_same() {
     let (_scratch, store) = with_three("index-none");
