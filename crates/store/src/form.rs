@@ -1,5 +1,6 @@
 //! What a file is that somebody named as the journal of a run.
 
+use crate::journal::read_text;
 use crate::source::{Named, Source};
 use crate::{StoreError, read_journal};
 use std::io::Read;
@@ -15,6 +16,14 @@ const BEGIN_BYTES: u64 = 65_536;
 /// If it is none, or as [`read_journal`].
 pub(crate) fn read_named(path: &Path) -> Result<Vec<Line>, StoreError> {
     read_journal(path).map_err(|error| unlike(path, error))
+}
+
+/// The same with their text.
+///
+/// # Errors
+/// As [`read_named`].
+pub(crate) fn read_named_text(path: &Path) -> Result<(Vec<Line>, String), StoreError> {
+    read_text(path, Named::ByUser).map_err(|error| unlike(path, error))
 }
 
 /// What is wrong with a file that cannot be read as a journal: one whose first line is nothing like

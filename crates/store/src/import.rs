@@ -1,15 +1,15 @@
 //! Results that were measured elsewhere. What they say of themselves names a folder of the store
 //! and cannot name another.
 
-use crate::form::{begin, no_journal, read_named};
+use crate::form::{begin, no_journal};
 use crate::journal::read_stored;
-use crate::layout::{JOURNAL, NOTE, PLAN};
+use crate::layout::{NOTE, PLAN};
 use crate::note::{self, Note};
 use crate::source::{Named, Source, TEXT_BYTES_MAX};
 use crate::write::{sync_folder, write_new};
-use crate::{Store, StoreError};
+use crate::{RunName, Store, StoreError};
 use std::path::Path;
-use v6gap_core::record::{self, Line, RunId};
+use v6gap_core::record::{Line, RunId};
 
 /// What became of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +22,9 @@ pub enum Imported {
 
 impl Store {
     /// Stores the run in `path`, a journal or the folder of a run, under its own identifier, whole
-    /// or not at all; of one that is stored in part, what is missing. From a folder come the plan
-    /// as it was written and what a person wrote on the run, too, where the run has none.
+    /// or not at all; of one that is stored in part, what is missing. Lines are kept as they were
+    /// written, with the fields that only a later program knows. From a folder come the plan as it
+    /// was written and what a person wrote on the run, too, where the run has none.
     ///
     /// # Errors
     /// If it is no journal, cannot be read or written, another run has its identifier, or another
@@ -54,10 +55,7 @@ impl Store {
     }
 
     fn import_lines(&self, path: &Path) -> Result<Imported, StoreError> {
-        let lines = match path.is_dir() {
-            true => read_stored(&path.join(JOURNAL))?,
-            false => read_named(path)?,
-        };
+        let (lines, text) = self.lines_and_text(&RunName::File(path.to_owned()))?;
         let lacks = |why: &str| no_journal(path, begin(path).as_deref(), why.to_owned());
         let id = match lines.first() {
             Some(Line::Run(header)) => header.id.clone(),
@@ -66,23 +64,23 @@ impl Store {
         };
         let to = self.journal_path(&id);
         if Store::exists(&to) {
-            return self.go_on(id, &lines);
+            return self.go_on(id, &lines, &text);
         }
-        let text: String = lines.iter().map(|line| record::encode(line) + "\n").collect();
         // A run of that name may have been here, and its line be in the index still.
         self.mark(&id)?;
         let folder = self.make_folder(&id)?;
         if !write_new(&to, text.as_bytes())? {
             // Another process was quicker.
-            return self.go_on(id, &lines);
+            return self.go_on(id, &lines, &text);
         }
         sync_folder(&folder)?;
         sync_folder(&self.runs)?;
         Ok(Imported::Stored(id))
     }
 
-    /// Adds to a stored run what was measured into it elsewhere since it was copied.
-    fn go_on(&self, id: RunId, lines: &[Line]) -> Result<Imported, StoreError> {
+    /// Adds to a stored run what was measured into it elsewhere since it was copied: those of the
+    /// lines that it lacks, as they stand in the text.
+    fn go_on(&self, id: RunId, lines: &[Line], text: &str) -> Result<Imported, StoreError> {
         self.make_folder(&id)?;
         let stored = read_stored(&self.journal_path(&id))?;
         if stored.starts_with(lines) {
@@ -92,10 +90,16 @@ impl Store {
             return Err(StoreError::Taken { id });
         }
         let (mut journal, held) = self.resume(&id)?;
-        match lines.strip_prefix(&held[..]) {
-            Some(rest) => journal.append(rest)?,
-            None => return Err(StoreError::Taken { id }),
+        if !lines.starts_with(&held) {
+            return Err(StoreError::Taken { id });
         }
+        journal.append_text(behind(text, held.len()))?;
         Ok(Imported::Stored(id))
     }
+}
+
+/// What stands behind so many lines of a text.
+fn behind(text: &str, lines: usize) -> &str {
+    let bytes: usize = text.split_inclusive('\n').take(lines).map(str::len).sum();
+    &text[bytes..]
 }

@@ -61,19 +61,16 @@ impl Journal {
     /// # Errors
     /// If the disk is full or gone; what was appended before stays valid.
     pub fn append(&mut self, lines: &[Line]) -> Result<(), StoreError> {
-        let mut text = String::new();
-        for line in lines {
-            let line = record::encode(line);
-            if line.len() > LINE_BYTES_MAX {
-                return Err(StoreError::unfit(
-                    &self.path,
-                    "a line of it would be too long to read",
-                ));
-            }
-            text.push_str(&line);
-            text.push('\n');
-        }
+        let text: String = lines.iter().map(|line| record::encode(line) + "\n").collect();
+        self.append_text(&text)
+    }
+
+    /// The same for whole lines as another program wrote them.
+    pub(crate) fn append_text(&mut self, text: &str) -> Result<(), StoreError> {
         // What nobody could read again is not written: the run ends readable.
+        if text.split('\n').any(|line| line.len() > LINE_BYTES_MAX) {
+            return Err(StoreError::unfit(&self.path, "a line of it would be too long to read"));
+        }
         if self.good_bytes + text.len() as u64 > JOURNAL_BYTES_MAX {
             return Err(StoreError::unfit(&self.path, "it would be too long to read"));
         }
@@ -117,11 +114,23 @@ pub(crate) fn read_stored(path: &Path) -> Result<Vec<Line>, StoreError> {
     Ok(read_whole_lines(path, Named::ByUs)?.0)
 }
 
-/// The lines, and how many bytes they take. What follows the last newline is not looked at: a crash
+/// The lines, and their text, each with a newline: it has also what only a later program knows.
+pub(crate) fn read_text(path: &Path, named: Named) -> Result<(Vec<Line>, String), StoreError> {
+    let Part { lines, text, .. } = read_whole(path, named, true)?;
+    Ok((lines, text))
+}
+
+/// The lines, and how many bytes they take.
+fn read_whole_lines(path: &Path, named: Named) -> Result<(Vec<Line>, u64), StoreError> {
+    let Part { lines, end, .. } = read_whole(path, named, false)?;
+    Ok((lines, end))
+}
+
+/// All whole lines, `with_text` or without. What follows the last newline is not looked at: a crash
 /// may have cut it inside a character.
 ///
 /// Long journals are read by all processors at once, each of them a part of the file.
-fn read_whole_lines(path: &Path, named: Named) -> Result<(Vec<Line>, u64), StoreError> {
+fn read_whole(path: &Path, named: Named, with_text: bool) -> Result<Part, StoreError> {
     let source = Source::open(path, named)?;
     if source.bytes.is_some_and(|bytes| bytes > JOURNAL_BYTES_MAX) {
         return Err(too_long(path));
@@ -129,7 +138,7 @@ fn read_whole_lines(path: &Path, named: Named) -> Result<(Vec<Line>, u64), Store
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     // A pipe has no length and no parts.
     let parts = if source.bytes.is_some_and(|n| n >= LONG_BYTES) { processors } else { 1 };
-    read_parts(source, path, parts)
+    read_parts(source, path, parts, with_text)
 }
 
 fn too_long(path: &Path) -> StoreError {
@@ -142,7 +151,12 @@ fn too_long(path: &Path) -> StoreError {
 }
 
 /// The lines of what was opened, by so many threads.
-fn read_parts(source: Source, path: &Path, parts: u64) -> Result<(Vec<Line>, u64), StoreError> {
+fn read_parts(
+    source: Source,
+    path: &Path,
+    parts: u64,
+    with_text: bool,
+) -> Result<Part, StoreError> {
     // Of a pipe one byte more than may come is read, to see that it is too long.
     let bytes = source.bytes.unwrap_or(JOURNAL_BYTES_MAX + 1);
     let named = source.named;
@@ -150,11 +164,11 @@ fn read_parts(source: Source, path: &Path, parts: u64) -> Result<(Vec<Line>, u64
     let mut found = std::thread::scope(|scope| {
         let read = |part| {
             let range = edge(part)..edge(part + 1);
-            read_part(Source::open(path, named)?, path, range, bytes)
+            read_part(Source::open(path, named)?, path, range, bytes, with_text)
         };
         let start = |part| (part, Builder::new().spawn_scoped(scope, move || read(part)));
         let readers: Vec<_> = (1..parts).map(start).collect();
-        let mut found = vec![read_part(source, path, 0..edge(1), bytes)];
+        let mut found = vec![read_part(source, path, 0..edge(1), bytes, with_text)];
         for (part, reader) in readers {
             found.push(match reader {
                 Ok(reader) => {
@@ -170,19 +184,22 @@ fn read_parts(source: Source, path: &Path, parts: u64) -> Result<(Vec<Line>, u64
     for part in &mut found {
         let part = part?;
         whole.lines.extend(part.lines);
+        whole.text += &part.text;
         whole.end = whole.end.max(part.end);
         if let Some(source) = part.wrong {
             let line = whole.lines.len() + 1;
             return Err(StoreError::Record { path: path.to_owned(), line, source });
         }
     }
-    Ok((whole.lines, whole.end))
+    Ok(whole)
 }
 
-/// What one thread read.
-#[derive(Default)]
+/// What one thread read, or all together.
+#[derive(Debug, Default)]
 struct Part {
     lines: Vec<Line>,
+    /// Their text, if it was asked for.
+    text: String,
     /// Where the last of them ends in the file; 0 if there are none.
     end: u64,
     /// What is wrong with the line after them.
@@ -196,6 +213,7 @@ fn read_part(
     path: &Path,
     range: Range<u64>,
     bytes: u64,
+    with_text: bool,
 ) -> Result<Part, StoreError> {
     let wrong = |error| StoreError::io("read", path)(error);
     // A line begins after a newline, so the byte before the range is looked at as well.
@@ -221,8 +239,14 @@ fn read_part(
         if std::mem::take(&mut is_tail) {
             continue;
         }
-        match decode(line) {
-            Ok(decoded) => part.lines.push(decoded),
+        match text_of(line).and_then(|text| Ok((record::decode(text)?, text))) {
+            Ok((decoded, text)) => {
+                part.lines.push(decoded);
+                if with_text {
+                    part.text.push_str(text);
+                    part.text.push('\n');
+                }
+            }
             Err(error) => {
                 part.wrong = Some(error);
                 break;
@@ -243,9 +267,12 @@ pub(crate) fn line_too_long() -> RecordError {
 }
 
 fn decode(line: &[u8]) -> Result<Line, RecordError> {
+    record::decode(text_of(line)?)
+}
+
+fn text_of(line: &[u8]) -> Result<&str, RecordError> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let text = std::str::from_utf8(line).map_err(|e| RecordError::Malformed(e.to_string()))?;
-    record::decode(text)
+    std::str::from_utf8(line).map_err(|e| RecordError::Malformed(e.to_string()))
 }
 
 /// Whether a process is measuring into a stored journal, or that cannot be told.
@@ -335,8 +362,9 @@ mod tests {
                 text.push_str(unfinished);
                 std::fs::write(&path, &text).unwrap();
                 for parts in [1, 2, 3, 7, 19] {
-                    let (read, bytes) = read_parts(opened(&path), &path, parts).unwrap();
-                    assert_eq!((read.as_slice(), bytes), (lines, whole), "{parts}");
+                    let read = read_parts(opened(&path), &path, parts, true).unwrap();
+                    assert_eq!((read.lines.as_slice(), read.end), (lines, whole), "{parts}");
+                    assert_eq!(read.text, text[..whole as usize], "{parts}");
                 }
             }
         }
@@ -351,7 +379,7 @@ mod tests {
             let text: String = (0..8).map(|n| line(n) + "\n").collect();
             std::fs::write(&path, &text).unwrap();
             for parts in 1..10 {
-                let error = read_parts(opened(&path), &path, parts).unwrap_err();
+                let error = read_parts(opened(&path), &path, parts, false).unwrap_err();
                 let named =
                     matches!(error, StoreError::Record { line, .. } if line == bad as usize + 1);
                 assert!(named, "{error}");

@@ -1,8 +1,8 @@
 //! Where runs lie and what a list of them shows. A run is its folder, whatever the journal in it
 //! says, and no link within the store is followed: both may come from elsewhere.
 
-use crate::form::read_named;
-use crate::journal::{ends, read_stored};
+use crate::form::{read_named, read_named_text};
+use crate::journal::{ends, read_stored, read_text};
 use crate::source::{Named, Source, TEXT_BYTES_MAX};
 use crate::write::{PARTIAL, make_private, remove_file, sync_folder, write_beside, write_stored};
 use crate::{Journal, RunName, StoreError};
@@ -141,6 +141,21 @@ impl Store {
             RunName::File(path) if path.is_dir() => read_stored(&path.join(JOURNAL)),
             RunName::File(path) => read_named(path),
             _ => read_stored(&self.journal_path(&self.resolve(reference)?)),
+        }
+    }
+
+    /// The lines of a run, and their text as it is stored, each with a newline: it has also fields
+    /// that only a later program knows.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub fn lines_and_text(&self, reference: &RunName) -> Result<(Vec<Line>, String), StoreError> {
+        match reference {
+            RunName::File(path) if path.is_dir() => read_text(&path.join(JOURNAL), Named::ByUs),
+            RunName::File(path) => read_named_text(path),
+            RunName::Id(_) | RunName::Last(_) | RunName::LastOf(_) => {
+                read_text(&self.journal_path(&self.resolve(reference)?), Named::ByUs)
+            }
         }
     }
 

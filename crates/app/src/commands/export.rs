@@ -9,6 +9,7 @@ use std::path::Path;
 use v6gap_core::record;
 use v6gap_judge::analysis::analyse;
 use v6gap_report::{csv_questions, csv_trials, json, json_escaped, latex, markdown, parquet};
+use v6gap_store::RunName;
 
 /// How files of tables end.
 const PARQUET: &str = "parquet";
@@ -19,6 +20,10 @@ const PARQUET: &str = "parquet";
 /// If it is not there, or a file cannot be written.
 pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure> {
     let output = args.output.as_deref();
+    if !args.anonymise && matches!(args.format, ExportFormat::Jsonl) {
+        stored::write(&as_it_is(&args.reference, context)?, output)?;
+        return Ok(Outcome::Done);
+    }
     let result = match (args.anonymise, args.format) {
         (true, format) => nameless(&stored::load(&args.reference, context)?, format)?,
         // What `show` says in these forms.
@@ -45,6 +50,14 @@ pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure>
     };
     stored::write(&text, output)?;
     Ok(Outcome::Done)
+}
+
+/// The journal of a result, which has to be one, also with what only a later program knows.
+fn as_it_is(reference: &str, context: &Context) -> Result<String, Failure> {
+    v6gap_sys::host::memory::expect_much();
+    let (lines, text) = context.store.lines_and_text(&RunName::parse(reference))?;
+    analyse(&lines)?;
+    Ok(stored::for_others(text))
 }
 
 /// The result of hosts without names. A plan as somebody wrote it may name anything.

@@ -9,6 +9,7 @@ use std::path::Path;
 use v6gap_core::record::{Line, RunId};
 use v6gap_judge::analysis::{Analysis, analyse};
 use v6gap_report::figure::{self, Figure, JointError, Paint, System};
+use v6gap_report::json_escaped;
 use v6gap_store::{Index, Row, RunName, Store, StoreError};
 
 /// A stored result.
@@ -92,6 +93,14 @@ pub(super) fn load_told(reference: &str, context: &Context) -> Result<Stored, Fa
     index::keep(lagging, &analysis, &lines, context);
     alike::tell(&mut analysis, &lines, &index, store);
     Ok(Stored { lines, analysis, name })
+}
+
+/// The text of a journal for other programs. It keeps every field that it has, and nothing in it
+/// can drive a terminal.
+pub(super) fn for_others(text: String) -> String {
+    // Blanks between fields mean nothing, and cannot be escaped there.
+    let blanks = ['\t', '\r'];
+    json_escaped(if text.contains(blanks) { text.replace(blanks, " ") } else { text })
 }
 
 /// Writes `text` into a file and says where, or without a file or with `-` to standard output.

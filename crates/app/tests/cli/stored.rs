@@ -131,6 +131,29 @@ fn a_result_travels_as_one_file() {
     assert!(ran.err.contains("[E512, exit 2]"), "{ran:?}");
 }
 
+/// Whoever has another program can have what it wrote from this one.
+#[test]
+fn a_result_of_a_later_program_travels_whole() {
+    let there = Sandbox::with_run();
+    let journal = there.read("runs/7k2f9q/journal.jsonl");
+    // With a tab and what could drive a terminal, which are not written as they are.
+    let of = |blank: &str, text: &str| {
+        journal.replace("}\n", &format!(",{blank}\"later\":\"{text}\"}}\n"))
+    };
+    there.write("later.jsonl", &of("\t", "\u{9b}2J"));
+    there.run("rm last").ended(0);
+    there.run("import later.jsonl").ended(0);
+    let exported = there.run("export last").ended(0).out;
+    assert_eq!(exported, of(" ", "\\u009b2J"));
+    there.run("export last -o moved.jsonl").ended(0);
+    assert_eq!(there.read("moved.jsonl"), exported);
+    assert_eq!(there.run("import moved.jsonl").ended(0).out, "7k2f9q was stored before\n");
+    assert_eq!(there.run("import later.jsonl").ended(0).out, "7k2f9q was stored before\n");
+    // What is not known may name a host.
+    let nameless = there.run("export last --anonymise").ended(0).out;
+    assert!(!nameless.contains("\"later\""), "{nameless}");
+}
+
 /// What the analysis says of a run looks like the run to whoever exported it.
 #[test]
 fn a_document_is_no_journal_and_is_called_what_it_is() {

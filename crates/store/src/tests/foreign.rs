@@ -3,7 +3,9 @@
 //! without end.
 
 use super::{Scratch, block, header, id};
-use crate::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX, Note, RunName, Store, StoreError, read_journal};
+use crate::{
+    Imported, JOURNAL_BYTES_MAX, LINE_BYTES_MAX, Note, RunName, Store, StoreError, read_journal,
+};
 use std::fs::{self, File};
 use std::io::{PipeWriter, Write};
 use std::os::fd::AsRawFd;
@@ -95,6 +97,38 @@ fn what_is_no_journal_is_told_from_one_that_is_damaged() {
         assert!(told, "{text}: {error}");
     }
     assert!(!scratch.0.join("data").exists());
+}
+
+/// A journal as a later program writes it, which adds fields to every line.
+fn later(journal: &str) -> String {
+    let later = |line: &str| {
+        line.strip_suffix('}').unwrap().to_owned() + ",\"later\":[{\"a\":\"\u{e9}\"}]}\n"
+    };
+    journal.lines().map(later).collect()
+}
+
+#[test]
+fn what_only_a_later_program_knows_is_kept() {
+    let scratch = Scratch::new("later");
+    let store = Store::at(&scratch.0.join("data"));
+    let file = scratch.0.join("run.jsonl");
+    let blocks: String = (0..3).map(|n| record::encode(&block(n)) + "\n").collect();
+    let whole = later(&(journal("aaa111") + &blocks));
+    let of_two: usize = whole.split_inclusive('\n').take(2).map(str::len).sum();
+    let run = id("aaa111");
+    let stored = || fs::read_to_string(store.journal_path(&run)).unwrap();
+    // What a crash cut off is no line, and ends of lines are those of this program.
+    for (text, kept) in [
+        (whole[..of_two].replace('\n', "\r\n"), &whole[..of_two]),
+        (whole.clone() + "{\"v\":2,", &whole[..]),
+    ] {
+        fs::write(&file, text).unwrap();
+        assert_eq!(store.import(&file).unwrap(), Imported::Stored(run.clone()));
+        assert_eq!(stored(), kept);
+        assert_eq!(store.import(&file).unwrap(), Imported::Known(run.clone()));
+    }
+    let (lines, text) = store.lines_and_text(&RunName::parse("aaa111")).unwrap();
+    assert_eq!((lines, text), (store.read_run(&run).unwrap(), whole));
 }
 
 /// The name of the folder counts, not what the journal in it says.

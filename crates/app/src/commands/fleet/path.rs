@@ -13,11 +13,11 @@ use crate::session;
 use crate::settings::Context;
 use serde_json::{Value, json};
 use v6gap_core::fleet::names::HostName;
-use v6gap_core::record::{self, Line};
+use v6gap_core::record::Line;
 use v6gap_judge::analysis::analyse;
 use v6gap_judge::analysis::summary::{Answer, Summary};
 use v6gap_report::html::{self, PageInfo};
-use v6gap_report::{answer_in_words, date, json_escaped, sockets};
+use v6gap_report::{answer_in_words, date, sockets};
 use v6gap_store::{Lying, RunName, Store};
 
 /// Name and version of the document's form.
@@ -105,11 +105,9 @@ pub(super) fn report(args: &FleetReportArgs, context: &Context) -> Result<Outcom
 pub(super) fn export(args: &FleetExportArgs, context: &Context) -> Result<Outcome, Failure> {
     let runs = archive::read(&args.runs, context, &|_, _| true)?;
     for run in &runs {
-        let lines = lines(run, context)?;
-        let text: String =
-            lines.iter().map(|line| json_escaped(record::encode(line)) + "\n").collect();
+        let (_, text) = context.store.lines_and_text(&RunName::File(run.folder.clone()))?;
         let path = args.output.join(format!("{}.jsonl", run.head.id));
-        Store::write_file(&path, text)?;
+        Store::write_file(&path, stored::for_others(text))?;
     }
     let folder = output::shown(&args.output);
     output::to_stdout(&format!("{} runs are in {folder}; v6gap import stores them.", runs.len()));
