@@ -139,8 +139,19 @@ pub(crate) fn tex(text: &str) -> String {
 fn org(text: &str) -> String {
     const APART: char = '\u{200b}';
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut rest = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(c) = rest.next() {
+        let behind = rest.peek().copied().unwrap_or(' ');
+        // A word in italics or struck out, or a link by the name of its kind.
+        let begins = match c {
+            '/' | '+' => !before.is_alphanumeric() && !behind.is_ascii_digit(),
+            ':' => before.is_alphabetic() && !behind.is_whitespace(),
+            _ => false,
+        };
+        before = c;
         match c {
+            c if begins => out.extend([c, APART]),
             '|' => out.push_str("\\vert{}"),
             '*' => out.push_str("\\ast{}"),
             '_' => out.push_str("\\under{}"),
@@ -149,7 +160,7 @@ fn org(text: &str) -> String {
             '=' => out.push_str("\\equal{}"),
             '<' => out.push_str("\\lt{}"),
             '>' => out.push_str("\\gt{}"),
-            '[' | '{' | '\\' | '#' => out.extend([c, APART]),
+            '[' | '{' | '\\' | '#' | '@' | '$' => out.extend([c, APART]),
             c if c.is_control() => out.push(' '),
             c => out.push(c),
         }

@@ -19,6 +19,11 @@ fn nothing_foreign_is_markup_of_org() {
         assert!(!text.contains(markup), "{markup}: {text}");
     }
     assert!(text.starts_with("\\ast{} a \\vert{} b"), "{text}");
+    let evil = org("@@latex:%@@ $x$ elisp:(y) file:/z /i/ +s+ shell:w");
+    for markup in ["@@", "$x", "elisp:(", "file:/", " /i", " +s", "shell:w", "latex:%"] {
+        assert!(!evil.contains(markup), "{markup}: {evil}");
+    }
+    assert_eq!(org("IPv6: 94 Mbit/s, 12:30"), "IPv6: 94 Mbit/s, 12:30");
     assert_eq!(org("1.3 – 1.5 %, +2 µs"), "1.3 – 1.5 %, +2 µs");
 }
 
