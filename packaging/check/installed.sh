@@ -22,7 +22,7 @@ v6gap --version
 
 say documents
 MANWIDTH=80 man -l /usr/share/man/man1/v6gap.1.gz | head -5
-for page in /usr/share/man/man1/v6gap*.gz; do
+for page in /usr/share/man/man*/v6gap*.gz; do
     man --warnings -l "$page" 2>&1 >/dev/null | tee -a /tmp/warnings
 done
 [ ! -s /tmp/warnings ]

@@ -1,6 +1,6 @@
 //! Stored results against each other: what is shown, what is refused, and how the program ends.
 
-use crate::support::Sandbox;
+use crate::support::{Sandbox, flat};
 use serde_json::Value;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -60,7 +60,7 @@ fn a_family_by_itself_needs_runs_that_tell_how_it_scatters() {
     assert_eq!(verdict(&document, "rtt", "difference"), "worse");
     assert_eq!(verdict(&document, "rtt", "second"), "none");
     let text = sandbox.run("compare base slow").ended(0).out;
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = flat(&text);
     assert!(text.contains("IPv6 by itself, from A to B: no verdict."), "{text}");
     assert!(text.contains("from run to run is not known; 1 more run like A would tell."), "{text}");
 }

@@ -1,6 +1,6 @@
 //! Keys: an empty one is none, a weak one is told, and a good one is made.
 
-use crate::support::{Ran, Sandbox};
+use crate::support::{Ran, Sandbox, flat};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
@@ -19,11 +19,6 @@ fn served(sandbox: &Sandbox, line: &str, variables: &[(&str, &str)]) -> Ran {
     }
     server.kill().unwrap();
     Sandbox::ended(server, first)
-}
-
-/// What it said on standard error, without breaks of lines.
-fn warned(ran: &Ran) -> String {
-    ran.err.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -46,7 +41,7 @@ fn an_empty_key_is_refused_wherever_it_comes_from() {
         let data = sandbox.path("");
         let variables = [("V6GAP_KEY", Path::new("")), ("V6GAP_DATA", data.as_path())];
         let ran = sandbox.run_with(verb, &variables).ended(2);
-        assert!(warned(&ran).contains("V6GAP_KEY is set and empty"), "{verb}: {}", ran.err);
+        assert!(flat(&ran.err).contains("V6GAP_KEY is set and empty"), "{verb}: {}", ran.err);
     }
 }
 
@@ -57,7 +52,7 @@ fn what_is_no_key_of_stamp_is_refused() {
     sandbox.secret("odd", "0x123\n");
     for (file, why) in [("empty", "there is no key in it"), ("odd", "hexadecimal digits")] {
         let ran = sandbox.run(&format!("serve --stamp --stamp-key-file {file}")).ended(2);
-        assert!(warned(&ran).contains(why), "{file}: {}", ran.err);
+        assert!(flat(&ran.err).contains(why), "{file}: {}", ran.err);
         assert!(ran.err.ends_with("[E108, exit 2]\n"), "{file}: {}", ran.err);
     }
     for alone in ["--stamp-port 862", "--stamp-key-file odd"] {
@@ -72,13 +67,13 @@ fn a_short_key_is_taken_for_near_networks_only() {
     sandbox.secret("short", "sesame\n");
     for far in ["", "--public", "--allow 192.0.2.0/24 --allow 0.0.0.0/0"] {
         let ran = served(&sandbox, &format!("--key-file short {far}"), &[]).ended(2);
-        assert!(warned(&ran).contains("a key of 6 bytes is too short"), "{far}: {}", ran.err);
+        assert!(flat(&ran.err).contains("a key of 6 bytes is too short"), "{far}: {}", ran.err);
         assert!(ran.err.ends_with("[E109, exit 2]\n"), "{}", ran.err);
     }
     let near = served(&sandbox, "--key-file short --allow 127.0.0.0/8", &[]);
     assert!(near.out.starts_with("Serving on 127.0.0.1:"), "{near:?}");
     let warning = "warning: the key has fewer than 16 bytes";
-    assert!(warned(&near).starts_with(warning), "{}", near.err);
+    assert!(flat(&near.err).starts_with(warning), "{}", near.err);
 }
 
 #[test]
@@ -86,13 +81,13 @@ fn a_key_that_others_can_read_is_told() {
     let sandbox = Sandbox::new();
     let typed = served(&sandbox, &format!("--key {GOOD}"), &[]);
     assert!(typed.out.starts_with("Serving on"), "{typed:?}");
-    assert!(warned(&typed).contains("in the list of processes"), "{}", typed.err);
+    assert!(flat(&typed.err).contains("in the list of processes"), "{}", typed.err);
     let variable = served(&sandbox, "--public", &[("V6GAP_KEY", GOOD)]);
     assert!(variable.out.starts_with("Serving on"), "{variable:?}");
     assert_eq!(variable.err, "");
     let checked = sandbox.run(&format!("check 127.0.0.1 -p 9 --key {GOOD}"));
     assert!(
-        warned(&checked).starts_with("warning: others on this computer can read"),
+        flat(&checked.err).starts_with("warning: others on this computer can read"),
         "{checked:?}"
     );
 }
@@ -109,7 +104,7 @@ fn the_mode_of_a_key_file_counts() {
         served(&sandbox, "--key-file open", &[]),
         sandbox.run("check 127.0.0.1 -p 9 --key-file open"),
     ] {
-        assert_eq!(warned(&ran).contains("; chmod 600 open"), is_open, "{}", ran.err);
+        assert_eq!(flat(&ran.err).contains("; chmod 600 open"), is_open, "{}", ran.err);
     }
 }
 

@@ -1,7 +1,7 @@
 //! A server with limits says what they are, and is measured within them.
 
 use crate::ports::free;
-use crate::support::Sandbox;
+use crate::support::{Sandbox, flat};
 use std::io::{BufRead, BufReader};
 use std::process::Child;
 
@@ -25,7 +25,7 @@ impl Server {
         }
         // A pipe that nobody reads must not hold it up.
         std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
-        let opening = opening.split_whitespace().collect::<Vec<_>>().join(" ");
+        let opening = flat(&opening);
         Server { child, port, opening }
     }
 }
@@ -49,13 +49,13 @@ fn what_is_allowed_is_said_at_both_ends() {
     assert!(opening.contains("Anyone who can reach this port can use it"), "{opening}");
     let check = format!("check 127.0.0.1 --v6 ::1 -p {}", server.port);
     let said = sandbox.run(&check).ended(0).out;
-    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = flat(&said);
     assert!(words.contains(&format!("note Limits the server allows {STRICT}")), "{said}");
     let through = "ok Packets full ones and datagrams get through over both families";
     assert!(words.contains(through), "{said}");
     let free = Server::start(&sandbox, "-A 0");
     let said = sandbox.run(&format!("check 127.0.0.1 --v6 ::1 -p {}", free.port)).ended(0).out;
-    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = flat(&said);
     let expected = "ok Limits the server allows any rate, 10 min a task; 24 h a session, ";
     assert!(words.contains(expected), "{said}");
 }
@@ -68,7 +68,7 @@ fn a_session_that_is_over_says_so_and_can_be_continued() {
     let host = format!("127.0.0.1 --v6 ::1 -p {}", server.port);
     let line = format!("run {host} --measure connect,rtt --pairs 400 --no-report -q");
     let ran = sandbox.run(&line).ended(4);
-    let words = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = flat(&ran.err);
     assert!(words.contains("the time of this session is over: 127.0.0.1 allows 4 s"), "{words}");
     assert!(words.contains("--continue") && words.contains("[E212, exit 4]"), "{words}");
     let trials =

@@ -2,7 +2,7 @@
 //! public ones.
 
 use crate::secrets::{Serving, holding};
-use crate::support::{Ran, Sandbox};
+use crate::support::{Sandbox, flat};
 use std::path::Path;
 
 /// Makes the keys of an end; its private and its public one.
@@ -20,11 +20,6 @@ fn pin(sandbox: &Sandbox, file: &str, name: &str, public: &str) {
     use std::io::Write;
     let mut file = std::fs::File::options().append(true).open(sandbox.path(file)).unwrap();
     writeln!(file, "peer {name} {public}").unwrap();
-}
-
-/// What it said, without breaks of lines.
-fn said(ran: &Ran) -> String {
-    ran.err.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -56,11 +51,11 @@ fn a_key_that_is_not_pinned_is_told_at_both_ends() {
     pin(&sandbox, "c.key", "lab-b", &b);
     let server = Serving::start(&sandbox, "--key-file b.key", &[]);
     let check = |rest: &str| sandbox.run(&format!("check {} {rest}", server.host)).ended(4);
-    let wrong_server = said(&check("--key-file a.key"));
+    let wrong_server = flat(&check("--key-file a.key").err);
     assert!(wrong_server.contains(&format!("Its public key is {b}")), "{wrong_server}");
-    let stranger = said(&check("--key-file c.key"));
+    let stranger = flat(&check("--key-file c.key").err);
     assert!(stranger.contains(&format!("has the public key {c}")), "{stranger}");
-    let word = said(&check("--key 0123456789abcdef0123456789abcdef"));
+    let word = flat(&check("--key 0123456789abcdef0123456789abcdef").err);
     assert!(word.contains("does not accept the key"), "{word}");
     for told in [wrong_server, stranger, word] {
         assert!(told.ends_with("[E207, exit 4]"), "{told}");
@@ -75,11 +70,11 @@ fn a_file_of_keys_that_does_not_read_names_its_line() {
     let [private, public] = made(&sandbox, "a.key");
     for verb in ["serve --public", "check 127.0.0.1"] {
         let alone = sandbox.run(&format!("{verb} --key-file a.key")).ended(2);
-        assert!(said(&alone).contains("there is nobody to measure with"), "{}", alone.err);
+        assert!(flat(&alone.err).contains("there is nobody to measure with"), "{}", alone.err);
     }
     pin(&sandbox, "a.key", "lab-b", &public[1..]);
     let short = sandbox.run("check 127.0.0.1 --key-file a.key").ended(2);
-    assert!(said(&short).contains("line 6: a key has 64 hexadecimal digits"), "{}", short.err);
+    assert!(flat(&short.err).contains("line 6: a key has 64 hexadecimal digits"), "{}", short.err);
     assert!(short.err.ends_with("[E108, exit 2]\n") && !short.err.contains(&private));
     // What stands in the clear in such a file is no word, wherever it comes from.
     let data = sandbox.path("");

@@ -1,6 +1,6 @@
 //! Plan files: problems in their place, plans in words, time and bytes in advance.
 
-use crate::support::Sandbox;
+use crate::support::{Sandbox, flat};
 
 #[test]
 fn an_unknown_key_is_shown_in_its_place() {
@@ -65,7 +65,7 @@ fn a_plan_is_measured_at_the_scale_that_is_asked_for() {
     let sandbox = Sandbox::new();
     let cells = |scale: &str| {
         let checked = sandbox.run(&format!("plan check sailan-window {scale}")).ended(0).out;
-        let words = checked.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = flat(&checked);
         (checked.lines().filter(|line| line.contains("throughput-tcp-")).count(), words)
     };
     let (whole, words) = cells("");
@@ -111,7 +111,7 @@ congestion = \"reno\"
     sandbox.write("slow.toml", text);
     let shown = sandbox.run("plan check slow.toml").ended(0).out;
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
-    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = flat(&shown);
     for expected in [
         "In a lab: client - router - server, wire links",
         "IPv4 10 Mbit/s; IPv6 10 Mbit/s, 5 ms more each way",

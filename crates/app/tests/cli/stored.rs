@@ -1,6 +1,6 @@
 //! Stored results: shown, reported, listed, exported, removed.
 
-use crate::support::Sandbox;
+use crate::support::{Sandbox, flat};
 use serde_json::Value;
 
 #[test]
@@ -163,7 +163,7 @@ fn a_document_is_no_journal_and_is_called_what_it_is() {
     here.write("result.json", &there.read("result.json"));
     for verb in ["import", "show", "report"] {
         let ran = here.run(&format!("{verb} ./result.json")).ended(2);
-        let said = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = flat(&ran.err);
         for part in [
             "result.json is not the journal of a run: it is a document of the form v6gap.result/1",
             "journal.jsonl in the folder of a run",
@@ -298,8 +298,7 @@ fn five_runs_of_one_set_up_tell_where_the_next_will_be() {
     (1..=4).for_each(|number| sandbox.store_one_of_five(number));
     sandbox.store("other0", "lab-c", 1_763_400_000_000_000_000);
     let of = |line: &str| sandbox.run(line).ended(0).out;
-    let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let four = one_line(of("show early1"));
+    let four = flat(&of("show early1"));
     assert!(four.contains("95 %, this run:") && !four.contains("any run like it"), "{four}");
     assert!(!of("show early1 -J").contains("any_run"));
     sandbox.store_one_of_five(5);
@@ -311,7 +310,7 @@ fn five_runs_of_one_set_up_tell_where_the_next_will_be() {
         let torn = sandbox.read(&journal).replace("\"block\":3", "\"block\":");
         sandbox.write(&journal, &torn);
     }
-    let five = one_line(of("show early1"));
+    let five = flat(&of("show early1"));
     assert!(five.contains("95 %, any run like it, by 5 runs of this set-up"), "{five}");
     assert!(of("show early1 --format markdown").contains("any run like it, by 5 runs"));
     let document: Value = serde_json::from_str(&of("show early1 -J")).unwrap();
@@ -327,5 +326,5 @@ fn five_runs_of_one_set_up_tell_where_the_next_will_be() {
     assert!(any["range"]["low"].as_f64().unwrap() < low, "{any}");
     of("report early1 -o page.html");
     assert!(sandbox.read("page.html").contains("any run like it, by 5 runs"));
-    assert!(!one_line(of("show other0")).contains("any run like it"));
+    assert!(!flat(&of("show other0")).contains("any run like it"));
 }

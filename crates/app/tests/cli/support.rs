@@ -25,6 +25,11 @@ pub struct Sandbox {
     folder: PathBuf,
 }
 
+/// What was printed, without breaks of lines.
+pub fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// What a run of the program gave.
 #[derive(Debug)]
 pub struct Ran {

@@ -1,13 +1,8 @@
 //! One address of a server is enough: it is asked for the other, and what came of that is said.
 
 use crate::ports::free;
-use crate::support::Sandbox;
+use crate::support::{Sandbox, flat};
 use crate::web_errors::Server;
-
-/// What was printed, as one line.
-fn on_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 #[test]
 fn a_server_tells_its_other_address() {
@@ -20,7 +15,7 @@ fn a_server_tells_its_other_address() {
         let said = format!(
             "the {other} was told by the server at {one} and proved to lead to the same server"
         );
-        assert!(on_one_line(&ran.out).contains(&said), "{ran:?}");
+        assert!(flat(&ran.out).contains(&said), "{ran:?}");
         assert!(ran.out.contains("can be measured over both families"), "{ran:?}");
     }
 }
@@ -32,7 +27,7 @@ fn a_public_server_tells_what_was_announced() {
     let serve = format!("serve --public --listen 127.0.0.1 --listen ::1 -p {port}");
     let silent = Server::start(&sandbox, &serve);
     let ran = sandbox.run(&format!("check 127.0.0.1 -p {port}")).ended(3);
-    let said = on_one_line(&ran.err);
+    let said = flat(&ran.err);
     assert!(said.contains("was asked for its IPv6 address and tells none"), "{ran:?}");
     assert!(said.contains("v6gap serve --announce ADDR"), "{ran:?}");
     assert!(said.ends_with("[E102, exit 3]"), "{ran:?}");

@@ -17,7 +17,7 @@ use serde_json::Value;
 use server::{PASSWORD, Server, USER, authority};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use support::{Ran, Sandbox};
+use support::{Ran, Sandbox, flat};
 
 /// Both ways of a path of a fleet.
 const PATHS: [[&str; 2]; 2] = [["rome/lab-a", "oslo/lab-b"], ["oslo/lab-b", "rome/lab-a"]];
@@ -80,11 +80,6 @@ pub fn fleet() -> Sandbox {
         sandbox.store_of_fleet(&format!("fleet{number}"), path, started_unix_ns, factor);
     }
     sandbox
-}
-
-/// What it said of an error, in one line.
-fn flat(ran: &Ran) -> String {
-    ran.err.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn put(sandbox: &Sandbox, url: &str, more: &str) -> String {
@@ -166,7 +161,7 @@ fn tables_have_a_version(server: &Server) {
     put(&sandbox, &url, "");
     server.execute("versions", "UPDATE v6gap_version SET version = 99");
     let refused = sandbox.run(&format!("index postgres {url}")).ended(1);
-    assert!(flat(&refused).contains("a later version of this program"), "{refused:?}");
+    assert!(flat(&refused.err).contains("a later version of this program"), "{refused:?}");
     // Who may make no tables can fill those that are there.
     server.execute(
         "versions",
@@ -200,7 +195,7 @@ fn strangers_learn_no_password(server: &Server) {
     assert!(unknown.err.contains("certificate"), "{unknown:?}");
     let wrong = secret("url", &url.replace('@', ":wrong-and-secret@"));
     let wrong = run(&wrong.display().to_string(), &[trusted]).ended(1);
-    assert!(flat(&wrong).contains("password authentication failed"), "{wrong:?}");
+    assert!(flat(&wrong.err).contains("password authentication failed"), "{wrong:?}");
     let none = run(&url, &[trusted]).ended(1);
     let typed = run(&url.replace('@', &format!(":{PASSWORD}@")), &[trusted]).ended(2);
     assert!(typed.err.contains("PGPASSFILE"), "{typed:?}");
