@@ -42,6 +42,9 @@ const ENDS_AT_ONCE: u32 = 3;
 /// Time without any datagram after which nothing late is waited for any more, in ns.
 const GRACE_NS: u64 = 30_000_000;
 
+/// The same where datagrams are missing: those that were held back on the way are late, not lost.
+const MISSING_NS: u64 = 100_000_000;
+
 /// Longest time after the end message in which something late is waited for, whatever comes, in ns.
 const GRACE_NS_MAX: u64 = 300_000_000;
 
@@ -410,6 +413,11 @@ impl Counted {
             frames: None,
         }
     }
+
+    /// Whether the sender says that it sent more than came.
+    fn lacks_some(&self) -> bool {
+        self.announced.is_some_and(|announced| announced != self.sequence.packets as u32)
+    }
 }
 
 /// What a receiver says, in memory taken beforehand.
@@ -449,7 +457,8 @@ pub fn receive(
     let (mut until_ns, mut quiet) = (None, None);
     loop {
         if let Some(until_ns) = until_ns {
-            let grace_ns = GRACE_NS.min(u64::saturating_sub(until_ns, clock::now_ns()));
+            let quiet_ns = if counted.lacks_some() { MISSING_NS } else { GRACE_NS };
+            let grace_ns = quiet_ns.min(u64::saturating_sub(until_ns, clock::now_ns()));
             if grace_ns == 0 || !socket.wait_readable(grace_ns).map_err(|e| broken(e.into()))? {
                 return Ok(());
             }

@@ -14,7 +14,7 @@ use super::sockets::{
     Buffered, Locals, Marked, accepted_options, datagram, datagram_waits, introduced, marks,
     payload, ping, ping_waits, set_buffers, stream_options, stream_waits,
 };
-use super::times::{exchanges, held};
+use super::times::{exchanges, held, too_coarse};
 use super::validation::{
     Basis, Place, Served, Unproved, Unread, gather_apart, gather_placed, prove as prove_sources,
 };
@@ -87,7 +87,8 @@ pub(super) fn client(task: &Task, echo: &Echo, context: &ClientContext) -> Repor
     };
     let block = before.report();
     let step_ns = clock::quality().step_ns;
-    let summaries = tallies.map(|tally| (exchanges(&tally, echo, step_ns), held(&tally)));
+    let coarse = too_coarse([&tallies.a, &tallies.b], echo, step_ns);
+    let summaries = tallies.map(|tally| (exchanges(&tally, echo, coarse), held(&tally)));
     let mut reports = reports(&block, PerArm::from_fn(|_| Measured::Nothing), &proofs);
     for (arm, report) in &mut reports {
         let ((times, note), held) = summaries.get(*arm).clone();

@@ -10,21 +10,32 @@ use v6gap_core::workload::{Echo, Timing};
 /// (docs/method.md section B.9).
 const STEP_SHARE_MAX: f64 = 0.01;
 
-/// Summary of the exchanges of one arm, and a note if it is not what was asked: where the clock's
-/// step is more than a hundredth of the median, single times mean nothing, and turns are timed as a
-/// whole.
-pub(super) fn exchanges(tally: &Tally, echo: &Echo, step_ns: u64) -> (Times, Option<String>) {
-    let each = times(&tally.times_ns, &tally.turn_ends, tally.lost);
-    let coarse = step_ns as f64 > STEP_SHARE_MAX * each.median_ns;
-    if echo.timing == Timing::Batch || (coarse && echo.outstanding == 1) {
-        let note = format!(
+/// The clock's step if it is more than a hundredth of the median of either arm: single times mean
+/// nothing then. Both arms are timed alike, for a turn has in it what single times leave out.
+pub(super) fn too_coarse(tallies: [&Tally; 2], echo: &Echo, step_ns: u64) -> Option<u64> {
+    let measured = tallies.into_iter().filter(|tally| !tally.times_ns.is_empty());
+    let mut medians = measured.map(|tally| median(&mut tally.times_ns.clone()));
+    let is_coarse = medians.any(|median_ns| step_ns as f64 > STEP_SHARE_MAX * median_ns);
+    (is_coarse && echo.outstanding == 1).then_some(step_ns)
+}
+
+/// Summary of the exchanges of one arm, and a note if it is not what was asked: turns are timed as a
+/// whole where the clock steps by more than single times bear, see [`too_coarse`].
+pub(super) fn exchanges(
+    tally: &Tally,
+    echo: &Echo,
+    too_coarse: Option<u64>,
+) -> (Times, Option<String>) {
+    if echo.timing == Timing::Each && too_coarse.is_none() {
+        return (times(&tally.times_ns, &tally.turn_ends, tally.lost), None);
+    }
+    let note = too_coarse.filter(|_| echo.timing == Timing::Each).map(|step_ns| {
+        format!(
             "times of single exchanges unavailable, because the clock steps by {step_ns} ns; whole \
              turns were timed"
-        );
-        (batches(tally, echo), (echo.timing == Timing::Each).then_some(note))
-    } else {
-        (each, None)
-    }
+        )
+    });
+    (batches(tally, echo), note)
 }
 
 /// What a far end held of the exchanges of one arm; `None` if it told nothing of them.
@@ -187,7 +198,7 @@ mod tests {
     fn a_batch_is_the_time_of_a_turn_by_its_exchanges() {
         let echo = Echo { turn_exchanges: 10, timing: Timing::Batch, ..Echo::default() };
         let tally = turns_of(&[Some(1_004), None, Some(2_006)], 1_000);
-        let (times, note) = exchanges(&tally, &echo, 1);
+        let (times, note) = exchanges(&tally, &echo, None);
         assert_eq!((times.count, times.lost, times.exchanges_each), (2, 1, 10));
         assert_eq!((times.min_ns, times.max_ns, times.mean_ns), (100, 201, 150.5));
         assert_eq!(times.turns_ns.len(), 3);
@@ -198,13 +209,27 @@ mod tests {
     fn a_coarse_clock_times_turns_and_says_so() {
         let echo = Echo { turn_exchanges: 10, ..Echo::default() };
         let tally = turns_of(&[Some(10_000), Some(12_000)], 1_000);
-        let (times, note) = exchanges(&tally, &echo, 10);
+        let coarse = |step_ns| too_coarse([&tally; 2], &echo, step_ns);
+        let (times, note) = exchanges(&tally, &echo, coarse(10));
         assert_eq!((times.exchanges_each, times.count, note), (1, 20, None), "1 % is fine");
-        let (times, note) = exchanges(&tally, &echo, 11);
+        let (times, note) = exchanges(&tally, &echo, coarse(11));
         assert_eq!((times.exchanges_each, times.count, times.mean_ns), (10, 2, 1_100.0));
         assert!(note.is_some_and(|note| note.contains("11 ns")));
         let several = Echo { outstanding: 2, ..echo };
-        assert_eq!(exchanges(&tally, &several, 1_000).0.exchanges_each, 1, "no round trip");
+        assert_eq!(too_coarse([&tally; 2], &several, 1_000), None, "no round trip");
+    }
+
+    /// One arm just above a hundred steps and one just below: both are timed by turns, or what one
+    /// leaves out would be a difference.
+    #[test]
+    fn both_arms_are_timed_alike() {
+        let echo = Echo { turn_exchanges: 10, ..Echo::default() };
+        let [quick, slow] = [990, 1_010].map(|singles| turns_of(&[Some(10_000)], singles));
+        for pair in [[&quick, &slow], [&slow, &quick]] {
+            assert_eq!(too_coarse(pair, &echo, 10), Some(10));
+        }
+        assert_eq!(too_coarse([&slow; 2], &echo, 10), None);
+        assert_eq!(too_coarse([&slow, &Tally::default()], &echo, 10), None, "measured alone");
     }
 
     /// The longest round trip was held the shortest: what both take together is summed by pairs.
