@@ -115,7 +115,7 @@ fn packets(ends: &Ends) -> Option<u64> {
         return Some(datagrams);
     }
     let senders = ends.all().flat_map(|end| &end.connections).filter(|c| c.sent_bytes > 0);
-    let each = senders.map(|c| c.account?.data_segments_out.map(u64::from));
+    let each = senders.map(|c| c.account?.data_segments());
     let segments = each.reduce(|all, one| Some(all?.saturating_add(one?))).flatten();
     segments.filter(|&segments| segments > 0)
 }

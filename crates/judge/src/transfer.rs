@@ -82,7 +82,7 @@ pub fn of_trial(family: Family, ends: &Ends, framing: Framing) -> Option<Transfe
     let total = |of: fn(&TcpAccount) -> Option<u64>| sum(senders(), of);
     let sent = total(|account| account.bytes_sent).filter(|&bytes| bytes > 0);
     let again = total(|account| account.bytes_retransmitted);
-    let segments = total(|account| account.data_segments_out.map(u64::from));
+    let segments = total(TcpAccount::data_segments);
     let on_line = sent.zip(again).zip(segments).filter(|((sent, again), _)| sent > again);
     Some(Transfer {
         payload_bps,

@@ -183,12 +183,14 @@ impl Workshop {
         if let Some(drawn) = self.drawn.as_ref().filter(|drawn| drawn.of == of && lives(drawn)) {
             return drawn.worker.clone();
         }
+        // One that died has left the sockets as it had set them.
+        let died = self.drawn.as_ref().is_some_and(|drawn| drawn.of == of && !lives(drawn));
         // One at a time: the last ends before the next begins.
         self.drawn = None;
         let worker = Worker::start().map(Arc::new);
         // Threads that measure have tables of open files of their own, in which the old sockets
         // would live on and be told what the new ones should hear.
-        if worker.is_some() {
+        if worker.is_some() || died {
             self.draw_sockets();
         }
         self.drawn = Some(Drawn { of, worker: worker.clone() });

@@ -105,7 +105,7 @@ fn machine_use(now: &Machine, before: &Machine) -> Option<MachineUse> {
 /// Tells the ends that sent datagrams what the queues before their own interfaces dropped.
 pub fn note_queue_drops(ends: [&mut EndReport; 2]) {
     for end in ends {
-        let drops = end.queue_drops();
+        let drops = end.queue_drops().map(|(_, drops)| drops);
         let sent = match &mut end.measured {
             Measured::Sent(sent)
             | Measured::BothWays { sent, .. }
@@ -114,7 +114,7 @@ pub fn note_queue_drops(ends: [&mut EndReport; 2]) {
             _ => continue,
         };
         if sent.packets > 0 {
-            sent.queue_dropped = (drops > 0).then_some(drops);
+            sent.queue_dropped = drops;
         }
     }
 }

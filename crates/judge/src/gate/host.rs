@@ -244,8 +244,7 @@ fn search(cell: &Cell, who: &str, end: &EndReport, findings: &mut Vec<GateFindin
 /// Packets that never left the host. The lab's own queue is its link's.
 fn queue(plan: &Plan, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
     let shaped = |world: &World| world.model != LinkModel::Bare;
-    let (drops, interface) = (end.queue_drops(), end.interface());
-    if let Some(interface) = interface.filter(|_| drops > 0)
+    if let Some((interface, drops)) = end.queue_drops()
         && !plan.world.as_ref().is_some_and(shaped)
     {
         let seen = format!(

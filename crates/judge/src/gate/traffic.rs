@@ -74,7 +74,7 @@ fn of_segments(received: &Received, sender: &EndReport, family: Family, mtu: u32
     let sizes = accounts().map(|account| account.mss).chain(sender.granted.mss);
     let by_path = || wiremodel::tcp_mss(mtu, family, wiremodel::TcpOptions::TIMESTAMPS);
     let size = sizes.filter(|&size| size > 0).min().unwrap_or_else(by_path).max(1);
-    let counted = accounts().filter_map(|account| account.data_segments_out).map(u64::from).sum();
+    let counted = accounts().filter_map(|account| account.data_segments()).sum();
     let segments = received.bytes.div_ceil(u64::from(size)).max(counted);
     let each = u64::from(family.header_bytes() + TCP_HEADERS_MOST + ETHERNET_HEADER_BYTES);
     received.bytes as f64 + segments as f64 * each as f64
