@@ -82,10 +82,7 @@ impl Marking {
 
 impl StreamSettings {
     pub(super) fn check(&self) -> Result<(), Impossible> {
-        refuse(
-            !self.congestion.as_deref().is_none_or(is_congestion_name),
-            "the congestion control must be 1 to 15 of the characters a-z, 0-9, _ and -",
-        )?;
+        self.congestion.as_deref().map_or(Ok(()), congestion_name)?;
         if let Some(bytes) = self.buffer_bytes {
             let most = StreamSettings::BUFFER_BYTES_MAX.into();
             range("bytes of a socket buffer", bytes, 1..=most)?;
@@ -96,8 +93,12 @@ impl StreamSettings {
     }
 }
 
-/// True if `name` can be a congestion control: Linux allows 15 bytes and a final zero.
-fn is_congestion_name(name: &str) -> bool {
+/// What is wrong with the name of a congestion control, which goes to the kernel as it stands:
+/// Linux allows 15 bytes and a final zero.
+pub(crate) fn congestion_name(name: &str) -> Result<(), Impossible> {
     let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
-    (1..=15).contains(&name.len()) && name.bytes().all(allowed)
+    refuse(
+        !(1..=15).contains(&name.len()) || !name.bytes().all(allowed),
+        "the congestion control must be 1 to 15 of the characters a-z, 0-9, _ and -",
+    )
 }

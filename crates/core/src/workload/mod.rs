@@ -22,6 +22,7 @@ pub use connect::{Connect, Purpose};
 pub use echo::{Echo, Timing};
 pub use feature::{Feature, Features, Needed};
 pub use frames::{FrameArrivals, FrameCount, Frames};
+pub(crate) use impossible::congestion_name;
 pub use impossible::{Impossible, range};
 pub use kind::{BULK_NS_MIN, Cost, HOSTS_NS, Kind, Path};
 pub use law::{Law, Sizes};

@@ -305,6 +305,7 @@ mod tests {
             (r#"{"protocol":"udp"}"#, "load"),
             (r#"{"protocol":"udp","bitrate":"full","mss":"536 B"}"#, "load.mss"),
             (r#"{"mss":"40 B"}"#, "load.mss"),
+            (r#"{"congestion":"BBR"}"#, "load.congestion"),
             (r#"{"protocol":"udp","bitrate":"0"}"#, "load.bitrate"),
             (r#"{"protocol":"udp","bitrate":"full","payload":"19 B"}"#, "load.payload"),
             (r#"{"protocol":"udp","bitrate":"full","congestion":"bbr"}"#, "load.congestion"),

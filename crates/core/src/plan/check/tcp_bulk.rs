@@ -7,7 +7,9 @@ use crate::plan::defaults;
 use crate::plan::draft::{Levels, Measure};
 use crate::plan::levels::expand;
 use crate::unit;
-use crate::workload::{Direction, StreamSettings, TcpBulk, Workload, ZeroCopy};
+use crate::workload::{
+    Direction, StreamSettings, TcpBulk, Workload, ZeroCopy, congestion_name,
+};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -158,11 +160,8 @@ fn cross<T>(made: &mut Vec<TcpBulk>, levels: &[T], set: impl Fn(&mut TcpBulk, &T
     *made = made.iter().flat_map(|bulk| levels.iter().map(|level| with(bulk, level))).collect();
 }
 
-/// The name goes to the kernel as it stands, so only what kernels use for names passes.
+/// The name of a congestion control, of transfers and of what loads a path.
 pub(super) fn congestion(key: &str, name: &str, problems: &mut Problems) -> String {
-    let proper = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if name.is_empty() || name.len() > 15 || !name.chars().all(proper) {
-        problems.add(format!("{key}.congestion"), "this is not a name of a congestion control");
-    }
+    problems.read(&format!("{key}.congestion"), name, congestion_name);
     name.to_string()
 }

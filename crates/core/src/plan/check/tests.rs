@@ -333,6 +333,7 @@ fn knobs_of_a_transfer_that_cannot_be_are_named() {
         (r#""window":"2 GiB""#, "window"),
         (r#""require_window":true"#, "require_window"),
         (r#""mss":"87 B""#, "mss"),
+        (r#""congestion":"BBR""#, "congestion"),
         (r#""direction":"up""#, "direction"),
         (r#""also":["loss"]"#, "also"),
         (r#""pacing":"0 bit/s""#, "pacing"),
