@@ -69,7 +69,7 @@ pub(super) fn echoes(
     for echo in &mut found {
         echo.response_bytes = response.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
         match (volume, place.path) {
-            (Some(bytes), _) => fill(echo, bytes, measure.turn.is_some()),
+            (Some(bytes), _) => fill(echo, bytes, &volume_key, measure, problems),
             // What nobody counted takes a time and no number, whatever the lines are.
             (None, path) if !counted => {
                 echo.turns = echo.turns.max(echo.turns_min());
@@ -107,21 +107,31 @@ fn volume(key: &str, measure: &Measure, problems: &mut Problems) -> Option<u64> 
 }
 
 /// As many turns as the messages need to carry `bytes`, an even number so that the order of the
-/// arms stays balanced. Turns grow where more than [`TURNS_MAX`] would be needed, unless their
-/// length is given.
-fn fill(echo: &mut Echo, bytes: u64, turn_given: bool) {
+/// arms stays balanced. Turns grow where more than [`TURNS_MAX`] would be needed, and connections
+/// are no more than have two turns each, unless these are given.
+fn fill(echo: &mut Echo, bytes: u64, key: &str, measure: &Measure, problems: &mut Problems) {
     let exchanges = (bytes / u64::from(echo.message_bytes.max(1))).max(1);
-    if !turn_given {
+    if measure.turn.is_none() {
         let least = exchanges.div_ceil(u64::from(TURNS_MAX));
         // Two turns at least, so that both orders occur.
         let most = (exchanges / 2).max(1);
         let turn = u64::from(echo.turn_exchanges).max(least).min(most);
         echo.turn_exchanges = u32::try_from(turn).unwrap_or(u32::MAX);
     }
-    let turns = exchanges.div_ceil(u64::from(echo.turn_exchanges.max(1)));
-    let turns = turns.next_multiple_of(2).min(u64::from(TURNS_MAX));
-    echo.turns = u32::try_from(turns).unwrap_or(TURNS_MAX);
-    echo.connections = echo.connections.min(echo.turns / 2).max(1);
+    let turn = echo.turn_exchanges.max(1);
+    let turns = exchanges.div_ceil(turn.into()).next_multiple_of(2);
+    if turns > u64::from(TURNS_MAX) {
+        let what = format!(
+            "messages of {} B take {turns} turns of {turn} for that, more than {TURNS_MAX}: give \
+             fewer bytes or a longer turn",
+            echo.message_bytes
+        );
+        problems.add(key, what);
+    }
+    echo.turns = u32::try_from(turns).unwrap_or(u32::MAX).min(TURNS_MAX);
+    if measure.connections.is_none() {
+        echo.connections = echo.connections.min(echo.turns / 2).max(1);
+    }
 }
 
 /// The levels of the sockets' buffers; `None` leaves them to the system.
@@ -310,4 +320,44 @@ pub(super) fn connect(
         }
     }
     Workload::Connect(connect)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::Plan;
+    use crate::plan::check::{Problem, check};
+    use crate::plan::draft::{Draft, Measure, VERSION};
+    use crate::workload::Workload;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    fn plan_of(keys: &str) -> Result<Plan, Vec<Problem>> {
+        let text = alloc::format!(r#"{{"metric":"rtt","message":"64 B","bytes":{keys}}}"#);
+        let measure: Measure = serde_json::from_str(&text).unwrap();
+        check(&Draft { v6gap: VERSION, measure: vec![measure], ..Draft::default() }, 1)
+    }
+
+    /// Exchanges of a turn, turns and connections.
+    fn shape(keys: &str) -> (u32, u32, u32) {
+        match &plan_of(keys).unwrap().cells[0].workload {
+            Workload::Echo(echo) => (echo.turn_exchanges, echo.turns, echo.connections),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn bytes_are_carried_whole_or_refused() {
+        // 10^6 exchanges, in turns of the usual length or longer ones.
+        assert_eq!(shape(r#""64 MB""#), (100, 10_000, 8));
+        assert_eq!(shape(r#""64 MB","turn":200"#), (200, 5_000, 8));
+        let found = plan_of(r#""64 MB","turn":99"#).unwrap_err();
+        assert_eq!((found.len(), found[0].key.as_str()), (1, "measure[0].bytes"), "{found:?}");
+    }
+
+    #[test]
+    fn connections_that_were_asked_for_are_kept() {
+        // 100 exchanges in 6 turns of 20.
+        assert_eq!(shape(r#""6400 B""#), (20, 6, 3));
+        assert_eq!(shape(r#""6400 B","connections":5"#), (20, 6, 5));
+    }
 }
