@@ -7,9 +7,7 @@ use crate::plan::defaults;
 use crate::plan::draft::{Levels, Measure};
 use crate::plan::levels::expand;
 use crate::unit;
-use crate::workload::{
-    Direction, StreamSettings, TcpBulk, Workload, ZeroCopy, congestion_name,
-};
+use crate::workload::{Direction, StreamSettings, TcpBulk, Workload, ZeroCopy, congestion_name};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;

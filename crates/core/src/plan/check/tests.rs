@@ -421,6 +421,7 @@ fn streams_of_datagrams_have_laws_sizes_and_batches() {
     assert_eq!(bulk.metrics(), asked);
     let id = crate::workload::Cell::named(Workload::UdpBulk(bulk.clone())).id;
     assert_eq!(id, "throughput-udp-1400-receive-on-off-batch8-n500");
+    assert_eq!((bulk.warmup_ns, streams(r#""protocol":"udp""#)[0].warmup_ns), (0, 150_000_000));
     let video = r#""protocol":"udp","law":"frames","frame":"50 kB","every":"40 ms""#;
     assert_eq!(streams(video)[0].asked_bps(), Some(10_000_000));
     let sizes = r#""protocol":"udp","sizes":"stepped","least":"100 B","step":"50 B""#;
@@ -442,6 +443,8 @@ fn streams_that_cannot_be_are_refused_at_their_keys() {
         (r#""payload":"1472 B","offload":true"#, "measure[0].offload"),
         (r#""batch":0"#, "measure[0]"),
         (r#""packets":0"#, "measure[0]"),
+        // 140.8 ms at 20 Mbit/s.
+        (r#""packets":250,"warmup":"141 ms""#, "measure[0].warmup"),
         (r#""direction":"both""#, "measure[0].direction"),
         (r#""also":["rtt"]"#, "measure[0].also"),
         (r#""bitrate":"9000000 Gbit/s""#, "measure[0]"),

@@ -72,7 +72,9 @@ pub(super) fn udp_bulks(
     let payloads = sizes(&format!("{key}.payload"), levels, &otherwise, range, problems);
     let usual = UdpBulk::default();
     let law = law(key, measure, problems);
-    let (duration_ns, warmup_ns) = times(key, measure, 600 * MS, 150 * MS, problems);
+    // A number of datagrams may be over before any time is.
+    let warmup_ns = if measure.packets.is_some() { 0 } else { 150 * MS };
+    let (duration_ns, warmup_ns) = times(key, measure, 600 * MS, warmup_ns, problems);
     let bulk = UdpBulk {
         rate_bps: rate(key, law, measure, lab, problems),
         duration_ns,
@@ -92,6 +94,10 @@ pub(super) fn udp_bulks(
         if let Err(problem) = bulk.check_numbers(Family::V4.udp_payload_bytes_max()) {
             problems.add(key, problem.to_string());
         }
+        let warmup_ns = u128::from(bulk.warmup_ns);
+        if warmup_ns > 0 && sending_ns(&bulk).is_some_and(|ns| ns <= warmup_ns) {
+            problems.add(format!("{key}.warmup"), "all packets are sent before it is over");
+        }
         let is_payload = measure.parity.as_deref().is_none_or(|parity| parity == "payload");
         if is_payload && bulk.offload && UNEVEN_BYTES.contains(&payload_bytes) {
             let what = format!(
@@ -103,6 +109,17 @@ pub(super) fn udp_bulks(
         found.push(Workload::UdpBulk(bulk));
     }
     found
+}
+
+/// Time in which a number of datagrams is sent, in ns, where equal gaps say it.
+fn sending_ns(bulk: &UdpBulk) -> Option<u128> {
+    let equal = match bulk.law {
+        Law::Constant | Law::Periodic => bulk.sizes == Sizes::Fixed,
+        Law::Poisson | Law::OnOff { .. } | Law::Frames { .. } => false,
+    };
+    let (packets, rate_bps) = (bulk.packets?, bulk.rate_bps.filter(|_| equal)?);
+    let bits = u128::from(packets) * u128::from(bulk.payload_bytes) * 8;
+    Some(bits * 1_000_000_000 / u128::from(rate_bps.max(1)))
 }
 
 /// Whether frames yield the metric.
