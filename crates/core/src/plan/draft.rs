@@ -54,6 +54,9 @@ pub struct Overall {
     pub only: Vec<Wanted>,
     /// A table of which the marks are for everything that sends data.
     pub marks: Option<Measure>,
+    /// Whether tables that say `small = false` are left out. They stay in the draft, so that what
+    /// is wrong is told of the right one.
+    pub small: bool,
 }
 
 /// A part of what is measured.

@@ -82,10 +82,11 @@ fn small(draft: &Draft) -> Result<(Draft, Vec<String>), String> {
     }
     let mut scaled = draft.clone();
     let mut said = Vec::new();
-    let before = scaled.measure.len();
-    scaled.measure.retain(|measure| measure.small != Some(false));
-    if scaled.measure.len() < before {
-        said.push(format!("{} of {before} tables", scaled.measure.len()));
+    scaled.overall.small = true;
+    let all = draft.measure.len();
+    let kept = draft.measure.iter().filter(|measure| measure.small != Some(false)).count();
+    if kept < all {
+        said.push(format!("{kept} of {all} tables"));
     }
     if let Some(pairs) = small.pairs {
         // Enough for a verdict, unless the plan itself has fewer.
@@ -243,6 +244,21 @@ mod tests {
                 "0.1 % of the bytes, packets, exchanges and times"
             ]
         );
+    }
+
+    /// Its place in the file is what tells a person where to look.
+    #[test]
+    fn a_table_is_named_by_its_place_in_the_plan() {
+        let mut draft = draft();
+        draft.measure.reverse();
+        draft.measure[1].write = Some(Levels::One("0 B".to_string()));
+        let (small, said) = Scale::Small.apply(&draft).unwrap();
+        let problems = check(&small, 1).unwrap_err();
+        assert_eq!(problems[0].key, "measure[1].write", "{problems:?}");
+        assert_eq!(said[0], "1 of 2 tables");
+        draft.measure.pop();
+        let (none, _) = Scale::Small.apply(&draft).unwrap();
+        assert_eq!(check(&none, 1).unwrap_err()[0].key, "measure");
     }
 
     /// Of the plan's five pairs that small would have, unless the plan has fewer by itself.

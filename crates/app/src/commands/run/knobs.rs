@@ -34,6 +34,7 @@ pub fn draft(args: &DesignArgs, world: Option<World>) -> Result<Draft, Failure> 
         spare: spare.collect::<Result<_, _>>()?,
         only: args.measure.clone(),
         marks: knobs.marks().map(|_| marks(knobs)),
+        ..Overall::default()
     };
     if args.tails {
         ask_of_round_trips(args, "--tails", &mut draft, |table| {

@@ -37,14 +37,18 @@ pub(super) struct Place {
 
 /// All cells that are wanted; one that two tables name alike is a problem.
 pub(super) fn cells(draft: &Draft, place: Place, problems: &mut Problems) -> Vec<Cell> {
-    if draft.measure.is_empty() {
+    let Overall { spare, only, marks, small } = &draft.overall;
+    let is_left_out = |measure: &Measure| *small && measure.small == Some(false);
+    if draft.measure.iter().all(is_left_out) {
         problems.add("measure", "nothing is measured");
     }
-    let Overall { spare, only, marks } = &draft.overall;
     let marks = marks.as_ref().map(|marks| super::marking::marking("overall", marks, problems));
     let mut yielded: Vec<Metric> = Vec::new();
     let mut cells: Vec<Cell> = Vec::new();
     for (index, measure) in draft.measure.iter().chain(spare).enumerate() {
+        if is_left_out(measure) {
+            continue;
+        }
         let is_spare = index >= draft.measure.len();
         let yielded_already = |metric: &Metric| metric.name() == measure.metric;
         if is_spare && (yielded.iter().any(yielded_already) || udp_bulk::ask(measure, &mut cells)) {
