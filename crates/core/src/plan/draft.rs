@@ -72,11 +72,13 @@ pub enum Wanted {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Small {
-    /// Pairs in place of those of the design, made 6 unless that has fewer itself.
+    /// Pairs in place of those or of the precision of the design, made 6 unless that has fewer
+    /// itself.
     pub pairs: Option<u32>,
     /// Null blocks in place of those of the design.
     pub null_blocks: Option<u32>,
-    /// Most levels of each factor: the first, the last and those between at even distance.
+    /// Most levels of each factor but the protocol: the first, the last and those between at even
+    /// distance.
     pub levels: Option<u32>,
     /// Share of bytes, packets, exchanges and times.
     pub share: Option<String>,

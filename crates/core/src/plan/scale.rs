@@ -2,7 +2,7 @@
 //! tries and levels too.
 
 use super::PAIRS_TO_DECIDE;
-use super::draft::{Draft, Levels, Measure};
+use super::draft::{Counts, Draft, Levels, Measure};
 use super::levels::expand_levels;
 use crate::unit;
 use alloc::format;
@@ -92,8 +92,16 @@ fn small(draft: &Draft) -> Result<(Draft, Vec<String>), String> {
         // Enough for a verdict, unless the plan itself has fewer.
         let least = draft.design.pairs.map_or(PAIRS_TO_DECIDE, |own| own.min(PAIRS_TO_DECIDE));
         let pairs = pairs.max(least);
-        let otherwise = draft.design.pairs.map(|pairs| format!(" in place of {pairs}"));
-        said.push(format!("{pairs} pairs{}", otherwise.unwrap_or_default()));
+        let otherwise = match draft.design.pairs {
+            Some(pairs) => format!(" in place of {pairs}"),
+            None if draft.design.precision.is_empty() => String::new(),
+            None => " in place of a precision".to_string(),
+        };
+        said.push(format!("{pairs} pairs{otherwise}"));
+        // There is one end. A plan that says both is left for its check to refuse.
+        if draft.design.pairs.is_none() {
+            scaled.design.precision.clear();
+        }
         scaled.design.pairs = Some(pairs);
     }
     if let Some(blocks) = small.null_blocks {
@@ -113,11 +121,16 @@ fn small(draft: &Draft) -> Result<(Draft, Vec<String>), String> {
 
 /// Every factor of a table with `most` levels at most.
 fn thin(measure: &mut Measure, most: usize) {
-    let Measure { message, payload, write, bytes, window, mss, .. } = measure;
+    let Measure { message, payload, write, bytes, window, mss, streams, .. } = measure;
     for levels in [message, payload, write, bytes, window, mss].into_iter().flatten() {
         let Some(all) = expand_levels(levels).filter(|all| all.len() > most) else { continue };
         let places = spread(all.len(), most);
         *levels = Levels::Many(places.into_iter().map(|at| all[at].clone()).collect());
+    }
+    if let Some(Counts::Many(all)) = streams
+        && all.len() > most
+    {
+        *all = spread(all.len(), most).into_iter().map(|at| all[at]).collect();
     }
 }
 
@@ -244,6 +257,29 @@ mod tests {
                 "0.1 % of the bytes, packets, exchanges and times"
             ]
         );
+    }
+
+    #[test]
+    fn small_has_so_many_pairs_in_place_of_a_precision() {
+        let mut draft = draft();
+        draft.design.pairs = None;
+        draft.design.precision.insert("throughput".to_string(), "1 %".to_string());
+        let (small, said) = Scale::Small.apply(&draft).unwrap();
+        let plan = check(&small, 1).unwrap();
+        assert!(plan.design.precision.is_empty(), "{plan:?}");
+        assert_eq!(said[1], "6 pairs in place of a precision");
+        draft.design.pairs = Some(10);
+        let (both, _) = Scale::Small.apply(&draft).unwrap();
+        assert_eq!(check(&both, 1).unwrap_err()[0].key, "design.precision");
+    }
+
+    #[test]
+    fn small_has_fewer_numbers_of_streams() {
+        let mut draft = draft();
+        draft.measure[0].streams = Some(Counts::Many(alloc::vec![1, 2, 4, 8]));
+        let (small, _) = Scale::Small.apply(&draft).unwrap();
+        assert_eq!(small.measure[0].streams, Some(Counts::Many(alloc::vec![1, 8])));
+        assert_eq!(bytes(&small).len(), 8);
     }
 
     /// Its place in the file is what tells a person where to look.
