@@ -2,7 +2,7 @@
 
 use super::draft::{self, Draft};
 pub use super::levels::CELLS_MAX;
-use super::{Design, Order, PAIRS_TO_DECIDE, Parts, Plan, Stop, Summary, defaults, fit};
+use super::{Design, Order, PAIRS_TO_DECIDE, Parts, Plan, Stop, Summary, defaults, fit, scale};
 use crate::arm::PerArm;
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
@@ -57,6 +57,9 @@ pub(super) fn assembled(draft: &Draft, seed: u64) -> (Plan, Problems) {
     }
     let world = lab::world(draft, &mut problems);
     hosts::check(draft, &mut problems);
+    if let Some(small) = &draft.small {
+        scale::check_small(small, &mut problems);
+    }
     let payload_max = payload_max(&draft.design);
     let mtu = world.as_ref().map(|world| PerFamily::from_fn(|f| model::path_mtu(world, f)));
     let path = world.as_ref().map(fit::path_in);
@@ -132,10 +135,7 @@ fn design(whole: &Draft, cells: &[Cell], problems: &mut Problems) -> Design {
         (None, time) => time.map(Stop::within).unwrap_or_default(),
     };
     let null_blocks = draft.null_blocks.unwrap_or(defaults::NULL_BLOCKS);
-    if null_blocks > NULL_BLOCKS_MAX {
-        let why = format!("more than {NULL_BLOCKS_MAX} null blocks");
-        problems.add("design.null_blocks", why);
-    }
+    check_null_blocks("design.null_blocks", null_blocks, problems);
     let order = order(draft, problems);
     if draft.pairs.is_some() && !draft.precision.is_empty() {
         problems.add("design.precision", "a number of pairs is given already");
@@ -160,9 +160,16 @@ fn design(whole: &Draft, cells: &[Cell], problems: &mut Problems) -> Design {
     }
 }
 
+/// Refuses more null blocks than there may be.
+pub(super) fn check_null_blocks(key: &str, null_blocks: u32, problems: &mut Problems) {
+    if null_blocks > NULL_BLOCKS_MAX {
+        problems.add(key, format!("more than {NULL_BLOCKS_MAX} null blocks"));
+    }
+}
+
 /// What is wrong with a fixed number of pairs, which need not allow a verdict if they are
 /// `described` alone.
-fn wrong_pairs(pairs: u32, described: bool) -> Option<String> {
+pub(super) fn wrong_pairs(pairs: u32, described: bool) -> Option<String> {
     let least = if described { 2 } else { PAIRS_TO_DECIDE };
     match pairs {
         pairs if (least..=PAIRS_MAX).contains(&pairs) => None,

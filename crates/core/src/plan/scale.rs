@@ -2,9 +2,14 @@
 //! tries and levels too.
 
 use super::PAIRS_TO_DECIDE;
-use super::draft::{Counts, Draft, Levels, Measure};
+use super::check::{check_null_blocks, wrong_pairs};
+use super::defaults;
+use super::draft::{Counts, Draft, Levels, Measure, Small};
 use super::levels::expand_levels;
+use crate::metric::Metric;
+use crate::problem::Problems;
 use crate::unit;
+use crate::workload::{Capacity, Echo, Transport, Wait};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -54,7 +59,7 @@ impl Scale {
     /// The draft at this scale, and what was changed in words; nothing if nothing was.
     ///
     /// # Errors
-    /// If the draft does not say what small is, or says it wrongly.
+    /// If the draft does not say what small is.
     pub fn apply(self, draft: &Draft) -> Result<(Draft, Vec<String>), String> {
         match self {
             Scale::Paper => Ok((draft.clone(), Vec::new())),
@@ -64,21 +69,35 @@ impl Scale {
     }
 }
 
+/// The share that `[small]` leaves, and all that is wrong with it, at whatever scale.
+pub(super) fn check_small(small: &Small, problems: &mut Problems) -> f64 {
+    let share = problems.read_optional("small.share", small.share.as_ref(), unit::parse_share);
+    if share.is_some_and(|share| share <= 0.0) {
+        problems.add("small.share", "must be above 0");
+    }
+    if small.levels == Some(0) {
+        problems.add("small.levels", "must be at least 1");
+    }
+    // Fewer are made as many as decide.
+    let pairs = small.pairs.map(|pairs| pairs.max(PAIRS_TO_DECIDE));
+    if let Some(wrong) = pairs.and_then(|pairs| wrong_pairs(pairs, false)) {
+        problems.add("small.pairs", wrong);
+    }
+    check_null_blocks("small.null_blocks", small.null_blocks.unwrap_or(0), problems);
+    share.unwrap_or(1.0)
+}
+
 fn small(draft: &Draft) -> Result<(Draft, Vec<String>), String> {
     let Some(small) = &draft.small else {
         return Err("the plan has no [small] that says what small is; a share as 0.1 works for \
                     every plan"
             .to_string());
     };
-    let share = match &small.share {
-        None => 1.0,
-        Some(text) => unit::parse_share(text).map_err(|e| format!("small.share: {e}"))?,
-    };
-    if share <= 0.0 {
-        return Err("small.share: must be above 0".to_string());
-    }
-    if small.levels == Some(0) {
-        return Err("small.levels: must be at least 1".to_string());
+    let mut problems = Problems::default();
+    let share = check_small(small, &mut problems);
+    // The check of the plan tells these, each with its line.
+    if !problems.is_empty() {
+        return Ok((draft.clone(), Vec::new()));
     }
     let mut scaled = draft.clone();
     let mut said = Vec::new();
@@ -151,16 +170,18 @@ fn shared(mut draft: Draft, share: f64) -> (Draft, Vec<String>) {
     scale_time(&mut draft.design.max_time, share, TIME_NS_MIN);
     for measure in &mut draft.measure {
         let bounded = measure.bytes.is_some() || measure.packets.is_some();
+        let [time_ns_min, turns_min, bytes_min] =
+            [time_ns_min(measure), turns_min(measure), bytes_min(measure)];
         // Then the time is only the longest that it may take.
         if !bounded {
-            scale_time(&mut measure.time, share, TIME_NS_MIN);
+            scale_time(&mut measure.time, share, time_ns_min);
             scale_time(&mut measure.warmup, share, TIME_NS_MIN / 4);
         }
         if let Some(packets) = &mut measure.packets {
             *packets = part(*packets, share, PACKETS_MIN);
         }
         if let Some(turns) = &mut measure.turns {
-            let few = u32::try_from(part((*turns).into(), share, 2)).unwrap_or(*turns);
+            let few = u32::try_from(part((*turns).into(), share, turns_min)).unwrap_or(*turns);
             *turns = few.next_multiple_of(2).min(*turns);
         }
         if let Some(count) = &mut measure.count {
@@ -171,7 +192,7 @@ fn shared(mut draft: Draft, share: f64) -> (Draft, Vec<String>) {
             && let Some(all) = expand_levels(levels)
         {
             let each = |text: &String| match unit::parse_bytes(text) {
-                Ok(bytes) => part(bytes, share, BYTES_MIN).to_string(),
+                Ok(bytes) => part(bytes, share, bytes_min).to_string(),
                 // Left for the check of the plan to refuse.
                 Err(_) => text.clone(),
             };
@@ -189,6 +210,38 @@ fn shared(mut draft: Draft, share: f64) -> (Draft, Vec<String>) {
     (draft, said)
 }
 
+/// Shortest time that a time of the table is made into, in ns.
+fn time_ns_min(measure: &Measure) -> u64 {
+    match measure.metric == Metric::Capacity.name() {
+        true => Capacity::LOAD_NS_MIN,
+        false => TIME_NS_MIN,
+    }
+}
+
+/// Exchanges of which no fewer are left to a trial of the table, where percentiles need them.
+fn exchanges_min(measure: &Measure) -> Option<u64> {
+    let has_tails = measure.also.iter().any(|also| also == "tails");
+    has_tails.then_some(Echo::TAILS_EXCHANGES_MIN.into())
+}
+
+/// Fewest turns that the turns of the table are made into: one of either order, or more.
+fn turns_min(measure: &Measure) -> u64 {
+    let shortest = || defaults::echo(Transport::Tcp, u32::MAX, Wait::Block).turn_exchanges;
+    let turn = measure.turn.unwrap_or_else(shortest).max(1);
+    exchanges_min(measure).map_or(2, |exchanges| exchanges.div_ceil(turn.into()).max(2))
+}
+
+/// Fewest bytes that the bytes of the table are made into.
+fn bytes_min(measure: &Measure) -> u64 {
+    let bytes = |text: String| unit::parse_bytes(&text).ok();
+    let longest = match &measure.message {
+        Some(levels) => expand_levels(levels).into_iter().flatten().filter_map(bytes).max(),
+        None => defaults::MESSAGE_BYTES.into_iter().map(u64::from).max(),
+    };
+    let needed = exchanges_min(measure).map(|count| count.saturating_mul(longest.unwrap_or(1)));
+    needed.unwrap_or(0).max(BYTES_MIN)
+}
+
 fn part(of: u64, share: f64, least: u64) -> u64 {
     // Far below 2^53, where a float has every whole number.
     ((of as f64 * share) as u64).max(least.min(of)).max(1)
@@ -203,7 +256,7 @@ fn scale_time(text: &mut Option<String>, share: f64, least_ns: u64) {
 mod tests {
     use super::*;
     use crate::plan::check::check;
-    use crate::plan::draft::{Design, Range, Small, VERSION};
+    use crate::plan::draft::{Design, Range, VERSION};
     use crate::workload::Workload;
 
     fn measure(text: &str) -> Measure {
@@ -339,6 +392,52 @@ mod tests {
         assert_eq!(scaled.measure[0].packets, Some(PACKETS_MIN));
         assert_eq!(scaled.measure[0].time.as_deref(), Some("5 min"), "that is only a limit");
         assert_eq!(scaled.measure[1].time.as_deref(), Some("200000000 ns"));
+    }
+
+    /// A search by load lasts 2 s or more, and percentiles are of 100 exchanges or more.
+    #[test]
+    fn what_needs_more_is_not_made_smaller_than_that() {
+        let rtt = |rest: &str| format!(r#"{{"metric":"rtt","also":["tails"],{rest}}}"#);
+        let tables = [
+            r#"{"metric":"capacity","time":"10 s"}"#.to_string(),
+            rtt(r#""message":"64 B","turn":8,"turns":1000"#),
+            rtt(r#""message":"16 KiB","turns":200"#),
+            rtt(r#""message":["128 B","1 KiB"],"bytes":"100 MB""#),
+        ];
+        let draft = Draft {
+            v6gap: VERSION,
+            measure: tables.iter().map(|text| measure(text)).collect(),
+            ..Draft::default()
+        };
+        let (scaled, _) = Scale::Share(1e-4).apply(&draft).unwrap();
+        assert_eq!(check(&scaled, 1).map(|plan| plan.cells.len()), Ok(5));
+        let [search, eights, usual, counted] = &scaled.measure[..] else { panic!("{scaled:?}") };
+        assert_eq!(search.time.as_deref(), Some("2000000000 ns"));
+        assert_eq!((eights.turns, usual.turns), (Some(14), Some(20)));
+        assert_eq!(counted.bytes, Some(Levels::One("102400".to_string())));
+    }
+
+    #[test]
+    fn what_small_is_has_to_be_right_at_every_scale() {
+        let of = |small: Small| {
+            let draft = Draft { small: Some(small), ..draft() };
+            let (scaled, _) = Scale::Small.apply(&draft).unwrap();
+            [draft, scaled].map(|draft| check(&draft, 1).err().unwrap_or_default())
+        };
+        let wrong = [
+            (Small { share: Some("lots".to_string()), ..Small::default() }, "small.share"),
+            (Small { share: Some("0".to_string()), ..Small::default() }, "small.share"),
+            (Small { levels: Some(0), ..Small::default() }, "small.levels"),
+            (Small { pairs: Some(10_001), ..Small::default() }, "small.pairs"),
+            (Small { null_blocks: Some(101), ..Small::default() }, "small.null_blocks"),
+        ];
+        for (small, key) in wrong {
+            for problems in of(small) {
+                let keys: Vec<&str> = problems.iter().map(|p| p.key.as_str()).collect();
+                assert_eq!(keys, [key]);
+            }
+        }
+        assert_eq!(of(Small::default()), [Vec::new(), Vec::new()]);
     }
 
     #[test]
