@@ -170,6 +170,23 @@ fn an_estimate_counts_time_and_bytes() {
     assert!(ran.err.contains("names no server and no lab"), "{ran:?}");
 }
 
+/// Of a lab it is the line of the slower family, if that is measured.
+#[test]
+fn an_estimate_goes_by_the_slowest_line() {
+    let sandbox = Sandbox::new();
+    let granted = |arms: &str| {
+        let text = format!(
+            "v6gap = 1\n[lab]\nv6 = {{ rate = \"10 Mbit/s\" }}\n[design]\n\
+             arms = [{arms}]\n[[measure]]\nmetric = \"throughput\"\n"
+        );
+        sandbox.write("slow-six.toml", &text);
+        sandbox.run("plan estimate slow-six.toml").ended(0).out
+    };
+    let [both, alone] = ["\"v4\", \"v6\"", "\"v4\", \"v4\""].map(granted);
+    assert!(both.contains("Taken for granted: 10 Mbit/s"), "{both}");
+    assert!(alone.contains("Taken for granted: 100 Mbit/s"), "{alone}");
+}
+
 #[test]
 fn a_time_that_is_too_short_is_noticed_in_advance() {
     let sandbox = Sandbox::new();

@@ -40,10 +40,16 @@ pub fn exchange_ns(world: &World) -> u64 {
     Family::BOTH.into_iter().map(of).fold(0.0, f64::max) as u64
 }
 
+/// Rate of the slowest line of a lab on the ways of these families, in bit/s; `None` if no line has
+/// a rate.
+pub fn slowest_bps(world: &World, families: impl IntoIterator<Item = Family>) -> Option<u64> {
+    let ways = families.into_iter().flat_map(|family| world.ways(family)).flatten();
+    ways.filter_map(|way| way.rate_bps).min()
+}
+
 /// The path of a lab: its slowest line, and what an exchange of a small message takes.
 pub fn path_in(world: &World) -> Path {
-    let rates = Family::BOTH.into_iter().flat_map(|family| world.ways(family)).flatten();
-    let slowest = rates.filter_map(|way| way.rate_bps).min();
+    let slowest = slowest_bps(world, Family::BOTH);
     Path { rate_bps: slowest.map_or(RATE_BPS, |bps| bps as f64), ..path_of(exchange_ns(world)) }
 }
 

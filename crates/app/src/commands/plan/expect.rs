@@ -6,7 +6,7 @@ use crate::index;
 use crate::output;
 use crate::settings::Context;
 use serde_json::{Value, json};
-use v6gap_core::family::Family;
+use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::estimate::{Estimate, estimate};
@@ -14,7 +14,6 @@ use v6gap_core::plan::{PAIRS_MIN, Plan, Stop, fit};
 use v6gap_core::record::{Line, RunHeader};
 use v6gap_core::unit::{format_bytes, format_rate, format_span};
 use v6gap_core::workload::{Cost, Path};
-use v6gap_core::world::model::bottleneck_bps;
 use v6gap_judge::analysis;
 use v6gap_judge::analysis::words::{amount_of, counted};
 use v6gap_judge::planning::{self, Outlook};
@@ -121,7 +120,8 @@ fn path_of(plan: &Plan) -> Path {
     let Some(world) = &plan.world else {
         return Path::USUAL;
     };
-    let rate_bps = bottleneck_bps(world, Family::V4).map_or(UNLIMITED_BPS, |bps| bps as f64);
+    let PerArm { a, b } = plan.design.arms;
+    let rate_bps = fit::slowest_bps(world, [a, b]).map_or(UNLIMITED_BPS, |bps| bps as f64);
     Path { rate_bps, round_trip_ns: fit::exchange_ns(world) as f64 }
 }
 
