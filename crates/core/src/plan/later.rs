@@ -1,7 +1,7 @@
 //! What becomes of a plan after it was checked: each change has a name, and makes another plan.
 
 use super::estimate::{estimate, lookups, visits};
-use super::{PAIRS_MIN, PAIRS_TO_DECIDE, Plan, Stop, TIME_NS};
+use super::{PAIRS_MIN, PAIRS_TO_DECIDE, Plan, Stop, TIME_NS, fit};
 use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
@@ -49,7 +49,13 @@ impl Plan {
             let part = time_ns as f64 / TIME_NS as f64;
             self.0.cells.iter_mut().for_each(|cell| cell.workload.shorten(part));
         }
-        self.with_nulls_in_time(Path::USUAL)
+        let path = self.path();
+        self.with_nulls_in_time(path)
+    }
+
+    /// The path of the plan's lab, or a usual one.
+    fn path(&self) -> Path {
+        self.world.as_ref().map_or(Path::USUAL, fit::path_in)
     }
 
     /// The plan with time for its null blocks and fewest pairs, in whole seconds: what was asked
@@ -64,12 +70,12 @@ impl Plan {
         self
     }
 
-    /// Where the time of the plan is too short for its null blocks and fewest pairs on a usual
-    /// path, one that is not, in ns and whole seconds.
+    /// Where the time of the plan is too short for its null blocks and fewest pairs, in its lab or
+    /// on a usual path, one that is not, in ns and whole seconds.
     pub fn time_lacked_ns(&self) -> Option<u64> {
         let Stop::Adaptive { time_ns_max, .. } = self.design.stop else { return None };
         let fewest = self.clone().ending(Stop::Pairs { pairs: PAIRS_MIN });
-        let needed_ns = estimate(&fewest, Path::USUAL).total.time_ns * 1.2;
+        let needed_ns = estimate(&fewest, self.path()).total.time_ns * 1.2;
         let enough_ns = libm::ceil(needed_ns / SECOND) as u64 * SECOND as u64;
         (enough_ns > time_ns_max).then_some(enough_ns)
     }
@@ -196,6 +202,24 @@ mod tests {
         assert!(time_ns_max.is_multiple_of(1_000_000_000) && time_ns_max > 30_000_000_000);
         let hours = look().ending(Stop::within(u64::MAX));
         assert_eq!(hours.clone().with_time_enough(), hours);
+    }
+
+    /// 10 MB take 0.8 s on a usual line, and on a slow one the longest time that they may.
+    #[test]
+    fn a_plan_lacks_the_time_that_its_lab_takes() {
+        let lacked = |rate: &str| {
+            let table = r#"{"metric":"throughput","bytes":"10 MB"}"#;
+            let draft = draft::Draft {
+                v6gap: draft::VERSION,
+                lab: Some(draft::Lab { rate: Some(rate.into()), ..draft::Lab::default() }),
+                measure: alloc::vec![serde_json::from_str(table).unwrap()],
+                ..draft::Draft::default()
+            };
+            check::check(&draft, 1).unwrap().time_lacked_ns()
+        };
+        assert_eq!(lacked("100 Mbit/s"), None);
+        let seconds = lacked("1 Mbit/s").map(|ns| ns / SECOND as u64);
+        assert!(seconds.is_some_and(|s| s > 1_000), "{seconds:?}");
     }
 
     #[test]
