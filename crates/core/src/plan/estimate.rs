@@ -1,7 +1,7 @@
 //! How long a plan takes and how much it sends, from the plan alone, before anything is sent.
 //!
-//! Every block is counted as the schedule makes it: two trials, the rest after each, and what both
-//! ends need to agree on it. Rates and round trips of the path are the caller's assumption.
+//! Every block is counted as the schedule makes it: two trials, the rest after each whose packets
+//! linger, and what both ends need to agree on it. Rates and round trips of the path are the caller's assumption.
 
 use super::{Design, Plan, Stop};
 use crate::workload::{Cost, HOSTS_NS, Interleaving, Path, Workload};
@@ -142,7 +142,8 @@ fn block(workload: &Workload, settle_ns: f64, path: Path) -> Cost {
     };
     let agreeing_ns = AGREEMENT_ROUND_TRIPS * (path.round_trip_ns + HOSTS_NS);
     let both = trial.times(2.0);
-    Cost { time_ns: both.time_ns + tasks * (settle_ns + agreeing_ns), ..both }
+    let rest_ns = if workload.lingers() { settle_ns } else { 0.0 };
+    Cost { time_ns: both.time_ns + tasks * (rest_ns + agreeing_ns), ..both }
 }
 
 #[cfg(test)]
@@ -151,7 +152,7 @@ mod tests {
     use crate::arm::PerArm;
     use crate::plan::draft::{self, Draft};
     use crate::plan::{check, defaults, preset};
-    use crate::workload::{Cell, Direction, Kind, TcpBulk, UdpBulk};
+    use crate::workload::{Asked, Cell, Direction, Echo, Kind, Load, Probe, TcpBulk, UdpBulk};
     use alloc::string::ToString;
     use alloc::vec;
 
@@ -248,6 +249,23 @@ mod tests {
         };
         let most = u64::from(crate::budget::Use::Connection.in_all());
         assert!(of(preset::VISIT_PAIRS) > most && of(crate::plan::PAIRS_MIN) < most / 2);
+    }
+
+    /// Whatever is asked of them.
+    #[test]
+    fn what_lingers_is_waited_for_and_nothing_else() {
+        let asked = Asked { packet_rate: true, ..Asked::default() };
+        let loaded = Probe { load: Some(Load::default()), ..Probe::default() };
+        for (workload, rests) in [
+            (Workload::UdpBulk(UdpBulk { asked, ..UdpBulk::default() }), 2.0),
+            (Workload::Probe(loaded), 2.0),
+            (Workload::Probe(Probe::default()), 0.0),
+            (Workload::Echo(Echo::default()), 0.0),
+        ] {
+            let block_ns = |settle_ns| block(&workload, settle_ns, Path::USUAL).time_ns;
+            let rest_ns = block_ns(20e6) - block_ns(0.0);
+            assert!((rest_ns - rests * 20e6).abs() < 1.0, "{workload:?}: {rest_ns} ns");
+        }
     }
 
     #[test]

@@ -144,6 +144,22 @@ impl Workload {
         }
     }
 
+    /// Whether packets of it may still be under way when it is over, so that whatever is next waits
+    /// for them. Of what waits for its answers there are none, and a visit ends with a reset and a
+    /// pause of its own.
+    pub const fn lingers(&self) -> bool {
+        match self {
+            Workload::TcpBulk(_)
+            | Workload::UdpBulk(_)
+            | Workload::Capacity(_)
+            | Workload::Frames(_) => true,
+            Workload::Probe(probe) => probe.load.is_some(),
+            Workload::Echo(_) | Workload::Connect(_) | Workload::Visit(_) | Workload::Lookup(_) => {
+                false
+            }
+        }
+    }
+
     /// The workload with its packets marked; opening connections cannot be marked.
     #[must_use]
     pub fn marked(mut self, marking: Marking) -> Self {

@@ -259,7 +259,7 @@ impl<'a> Bench<'a> {
 
     /// Lets packets that are still under way arrive before the next trial.
     fn rest(&self, workload: &Workload) {
-        if lingers(workload) {
+        if workload.lingers() {
             clock::rest(Duration::from_nanos(self.settle_ns));
         }
     }
@@ -290,12 +290,6 @@ impl Performer for Bench<'_> {
     fn settle(&mut self, workload: &Workload) {
         self.rest(workload);
     }
-}
-
-/// Whether packets of the workload may still be under way when it is over.
-fn lingers(workload: &Workload) -> bool {
-    let bulk = [Metric::Throughput, Metric::Capacity, Metric::RateAtLoss];
-    workload.metrics().iter().any(|metric| bulk.contains(metric))
 }
 
 #[cfg(test)]
