@@ -138,7 +138,7 @@ function build(state, info, right) {
       if (number !== telling) return;
       command.replaceChildren(told.command);
       reach(told.takes);
-      takes.replaceChildren(`At most ${span(told.takes.time_ns / 1e9)} and ${size(told.takes.bytes)}, if the path carries ${amount(told.takes.taken_for_granted.rate_bps, "bit/s")}.`,
+      takes.replaceChildren(`At most ${span(told.takes.time_ns / 1e9)}, about ${size(told.takes.bytes)}, if the path carries ${amount(told.takes.taken_for_granted.rate_bps, "bit/s")}.`,
         told.takes.finds ? ` By the noise of the last result there, it finds a difference in ${told.takes.finds.metric} of ${told.takes.finds.text} in four of five times.` : "");
       doubt.replaceChildren();
     } catch (error) {

@@ -42,7 +42,7 @@ export async function plans(visit) {
       const told = await ask("/plans/validate", { method: "POST", body: { toml: text.value } });
       const { takes } = await ask("/estimate", { method: "POST", body: asked() });
       if (number !== checking) return;
-      said.replaceChildren(h("p", {}, h("b", {}, `At most ${span(takes.time_ns / 1e9)} and ${size(takes.bytes)}.`)), h("pre", { class: "said", id_: "estimate" }, told.words));
+      said.replaceChildren(h("p", {}, h("b", {}, `At most ${span(takes.time_ns / 1e9)}, about ${size(takes.bytes)}.`)), h("pre", { class: "said", id_: "estimate" }, told.words));
     } catch (error) {
       if (number === checking) said.replaceChildren(trouble(error));
     }

@@ -310,7 +310,7 @@ pub struct ResultArgs {
     /// Stop after the present block when standard input ends, for programs that start this one
     #[arg(long, hide_short_help = true)]
     pub stop_at_eof: bool,
-    /// Say how long it takes and how much it sends, at most, and send nothing
+    /// Say how long it takes at most and about how much it sends, and send nothing
     #[arg(long, conflicts_with = "json_stream")]
     pub dry_run: bool,
     /// Show no progress

@@ -158,13 +158,13 @@ fn an_estimate_counts_time_and_bytes() {
     let dry = sandbox.run("run lab-b --dry-run").ended(0).out;
     assert!(dry.contains("Taken for granted") && !dry.contains("--rtt"), "{dry}");
     // As the help and `check` say, whatever time whole rounds fill.
-    assert!(dry.starts_with("First look: at most 75 s, at most "), "{dry}");
+    assert!(dry.starts_with("First look: at most 75 s, about "), "{dry}");
     let quick = sandbox.run("run lab-b --quick --dry-run").ended(0).out;
-    assert!(quick.starts_with("First look: at most 20 s, at most "), "{quick}");
+    assert!(quick.starts_with("First look: at most 20 s, about "), "{quick}");
     let demo = |options: &str| sandbox.run(&format!("demo{options} --dry-run")).ended(0).out;
     for (options, most) in [("", "2 min 30 s"), (" --for 75s", "75 s"), (" --quick", "20 s")] {
         let told = demo(options);
-        assert!(told.starts_with(&format!("First look: at most {most}, at most ")), "{told}");
+        assert!(told.starts_with(&format!("First look: at most {most}, about ")), "{told}");
     }
     let ran = sandbox.run("plan run bulk.toml").ended(2);
     assert!(ran.err.contains("names no server and no lab"), "{ran:?}");

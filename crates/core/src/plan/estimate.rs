@@ -17,7 +17,8 @@ pub struct Estimate {
     pub cells: Vec<Cost>,
     /// One null block of each cell that has them and of each family, as sentinels are.
     pub nulls: Cost,
-    /// Rounds in which the arms are compared; the most there will be if the plan is adaptive.
+    /// Rounds in which the arms are compared; about the most there will be if the plan is adaptive,
+    /// since cells that rest leave their time to others.
     pub rounds: u32,
     /// Comparing blocks.
     pub compare_blocks: u64,

@@ -125,7 +125,8 @@ fn path_of(plan: &Plan) -> Path {
     Path { rate_bps, round_trip_ns: fit::exchange_ns(world) as f64 }
 }
 
-/// What all of the plan takes in its own lab, or on a usual path, at most.
+/// What all of the plan takes in its own lab, or on a usual path: its longest time, and about what
+/// it sends.
 pub(super) fn in_its_place(plan: &Plan) -> Cost {
     let found = estimate(plan, path_of(plan));
     Cost { time_ns: found.time_ns_most, ..found.total }
@@ -177,12 +178,13 @@ fn prospect(
 /// Time and bytes, before anything is sent; `options` are those that say otherwise of the path.
 fn in_words(plan: &Plan, path: Path, found: &Estimate, options: &str) -> String {
     let bytes = |bytes: f64| format_bytes(bytes as u64);
-    let most = match plan.design.stop {
-        Stop::Pairs { .. } => "",
-        Stop::Adaptive { .. } => "at most ",
+    // Cells that rest leave their time to others, which may send more.
+    let (most, about) = match plan.design.stop {
+        Stop::Pairs { .. } => ("", ""),
+        Stop::Adaptive { .. } => ("at most ", "about "),
     };
     let mut out = format!(
-        "{}: {most}{}, {most}{}.\n",
+        "{}: {most}{}, {about}{}.\n",
         plan.name,
         format_span(found.time_ns_most),
         bytes(found.total.bytes),
