@@ -12,6 +12,7 @@ use crate::session;
 use crate::settings::Context;
 use crate::target::RunOptions;
 use v6gap_core::plan::scale::Scale;
+use v6gap_perform::via::quoted;
 use v6gap_report::plan::explain;
 
 /// A plan to fill in. What can be taken in begins with `#` and no space.
@@ -61,6 +62,11 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
     };
     let presets::Found { text, draft, plan, .. } =
         presets::read(&args.plan, seed, &at(args.scale, place))?;
+    if let Some(site) = &draft.site {
+        let what = format!("the plan {} visits a host of others, which probe does", args.plan);
+        let command = format!("v6gap probe {}", quoted(&site.url));
+        return Err(Failure::usage(what).run(command, ""));
+    }
     let mut connect = args.connect.clone();
     let hosts = draft.hosts;
     let host = args.host.clone().or(hosts.server);

@@ -170,6 +170,20 @@ fn an_estimate_counts_time_and_bytes() {
     assert!(ran.err.contains("names no server and no lab"), "{ran:?}");
 }
 
+#[test]
+fn a_plan_that_visits_a_site_is_not_run() {
+    let sandbox = Sandbox::new();
+    let text = "v6gap = 1\n[site]\nurl = \"https://example.org/?a&b\"\nhttp = [\"2\"]\n\
+                [[measure]]\nmetric = \"first-byte\"\n";
+    sandbox.write("site.toml", text);
+    sandbox.run("plan check site.toml").ended(0);
+    for command in ["plan run site.toml", "plan run site.toml HOST", "plan run site.toml --dry-run"]
+    {
+        let ran = sandbox.run(command).ended(2);
+        assert!(ran.err.contains("v6gap probe 'https://example.org/?a&b'"), "{ran:?}");
+    }
+}
+
 /// Of a lab it is the line of the slower family, if that is measured.
 #[test]
 fn an_estimate_goes_by_the_slowest_line() {

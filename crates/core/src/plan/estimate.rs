@@ -1,7 +1,8 @@
 //! How long a plan takes and how much it sends, from the plan alone, before anything is sent.
 //!
 //! Every block is counted as the schedule makes it: two trials, the rest after each whose packets
-//! linger, and what both ends need to agree on it. Rates and round trips of the path are the caller's assumption.
+//! linger, and what both ends need to agree on it. Rates and round trips of the path are the
+//! caller's assumption.
 
 use super::{Design, Plan, Stop};
 use crate::workload::{Cost, HOSTS_NS, Interleaving, Path, Workload};
