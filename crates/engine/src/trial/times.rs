@@ -19,8 +19,8 @@ pub(super) fn too_coarse(tallies: [&Tally; 2], echo: &Echo, step_ns: u64) -> Opt
     (is_coarse && echo.outstanding == 1).then_some(step_ns)
 }
 
-/// Summary of the exchanges of one arm, and a note if it is not what was asked: turns are timed as a
-/// whole where the clock steps by more than single times bear, see [`too_coarse`].
+/// Summary of the exchanges of one arm, and a note if it is not what was asked: turns are timed as
+/// a whole where the clock steps by more than single times bear, see [`too_coarse`].
 pub(super) fn exchanges(
     tally: &Tally,
     echo: &Echo,
