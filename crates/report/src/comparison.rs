@@ -71,12 +71,15 @@ fn line<'a>(comparison: &'a Comparison, row: &'a Row, of: Of) -> Line<'a> {
     }
 }
 
+/// What a run says of the difference by its own verdict: the estimate of one that could not be told
+/// would pass for an answer.
 fn difference(metric: Metric, standing: Option<&Standing>) -> String {
-    let effect = standing.and_then(|s| s.effect.as_ref());
-    effect.map_or("–".to_owned(), |effect| match effect.estimate {
-        0.0 => "no difference".to_owned(),
-        estimate => amount(metric, estimate),
-    })
+    match standing.filter(|standing| standing.effect.is_some()) {
+        None => "–".to_owned(),
+        // None has no direction.
+        Some(standing) if standing.text == amount(metric, 0.0) => "no difference".to_owned(),
+        Some(standing) => standing.text.clone(),
+    }
 }
 
 /// "A  7k2f9q  19 Nov 2026, 14:02 UTC  lab-a to lab-b, 30 pairs".

@@ -1,6 +1,6 @@
 //! Text keeps to its width and its glyphs, and foreign strings cannot drive a terminal.
 
-use crate::fixtures::runs::{another_day, comparison};
+use crate::fixtures::runs::{self, another_day, comparison};
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use v6gap_core::plan::Stop;
 use v6gap_judge::analysis::{Analysis, Qualifier};
@@ -184,4 +184,50 @@ fn what_differs_in_the_set_up_is_told_in_words() {
     for form in [said, markdown_comparison(&found), comparison_page(&found, &[], "0.1.0")] {
         assert!(form.contains(words) && !form.contains("time_ns_max"), "{form}");
     }
+}
+
+/// What one of several runs could not tell has its range there, and no estimate.
+#[test]
+fn a_run_that_could_not_tell_says_so_beside_others() {
+    let mut again = lab();
+    again.run.id = "8m1c3e".parse().unwrap();
+    let found = comparison(&[lab(), again]);
+    let open = "5.7 % longer to 2.3 % shorter";
+    for said in [markdown_comparison(&found), comparison_page(&found, &[], "0.1.0")] {
+        let (_, rest) = said.split_once("Round trip 16 KiB, UDP").expect("a row");
+        assert!(rest.starts_with(" | IPv6 against IPv4 | ") || rest.starts_with("</span>"));
+        let row: String = rest.chars().take(300).collect();
+        assert!(row.matches(open).count() >= 2 && !row.contains("1.7 % longer"), "{row}");
+    }
+    let narrow = text::comparison(&found, &Style::default());
+    assert!(narrow.contains("IPv6 against  "), "still a table: {narrow}");
+}
+
+/// Who reads no table has the values, too.
+#[test]
+fn a_plain_comparison_tells_the_values_of_both_runs() {
+    let found = comparison(&[lab(), another_day("8m1c3e")]);
+    let said = text::comparison(&found, &Style { width: 400, plain: true, ..Style::default() });
+    for line in [
+        "Throughput, TCP, IPv6 against IPv4: A 1.4 % slower, B 1.4 % slower. No change that ",
+        "Throughput, TCP, IPv4: A 94.1 Mbit/s, B 97.0 Mbit/s. 3.0 % faster in B than in A (",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+}
+
+/// Of rounds in which either family failed more, the share is what is left of both.
+#[test]
+fn failures_of_families_against_each_other_have_their_direction() {
+    let mut both = [lab(), lab()];
+    both[1].run.id = "8m1c3e".parse().unwrap();
+    both[1].failures = Some(runs::failures());
+    let mut found = comparison(&both);
+    let said = markdown_comparison(&found);
+    assert!(said.contains("rounds in A, more often by 40 % of 40 rounds in B, "), "{said}");
+    assert!(said.contains("IPv6 against IPv4: as often in "), "{said}");
+    found.failures[0].shares = [-0.05, 0.0];
+    let said = markdown_comparison(&found);
+    assert!(said.contains("IPv6 against IPv4: less often by 5 % of "), "{said}");
+    assert!(said.contains(" rounds in A, as often in 40 rounds in B, "), "{said}");
 }

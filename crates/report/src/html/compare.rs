@@ -47,8 +47,11 @@ fn content(found: &Comparison, printed: &[Figure], tool: &str) -> Page {
         section id="set-up" { (set_up(found)) }
     };
     let origin = format!("Written by v6gap {tool}");
-    Page { kind: "comparison", when: None, main, origin, style: "" }
+    Page { kind: "comparison", when: None, main, origin, style: WORDS }
 }
+
+/// Numbers keep to one line, and what a run says of a difference may be a range in words.
+const WORDS: &str = ".num .words { white-space: normal; }";
 
 fn changes(found: &Comparison, lines: &[Line<'_>], place: usize, run: &Side, axis: Axis) -> Markup {
     html! {
@@ -92,7 +95,7 @@ fn row(line: &Line<'_>, change: &Change, place: usize, axis: Axis) -> Markup {
     let class = strip::class(change.verdict);
     let subject = line.named();
     let arm = match line.of.arm() {
-        None => "",
+        None => "words",
         Some(Arm::A) => "arm-a",
         Some(Arm::B) => "arm-b",
     };

@@ -44,28 +44,46 @@ fn fails(comparison: &Comparison, letter: char) -> Option<String> {
 fn failures(comparison: &Comparison) -> Vec<String> {
     let say = |found: &FailureChange| {
         let of = found.of.subject(&comparison.arm_names);
-        let minus = |figure: String| figure.replace('-', "−");
-        // What is none has no sign, and what is less than a percent is not none.
-        let percent = |share: f64| match 100.0 * share {
-            0.0 => "0".to_owned(),
-            few if few.abs() < 1.0 => significant(few, 1),
-            more => format!("{more:.0}"),
+        let ([before, after], [was, is]) = (found.shares, found.blocks);
+        let letter = found.letter;
+        let shares = match found.of.arm() {
+            Some(_) => {
+                let (before, after) = (percent(before), percent(after));
+                format!("in {before} % of {was} blocks in A, in {after} % of {is} in {letter}")
+            }
+            None => {
+                let (before, after) = (more_often(before, was), more_often(after, is));
+                format!("{before} in A, {after} in {letter}")
+            }
         };
-        let [before, after] = found.shares.map(|share| minus(percent(share)));
         let verdict = match found.verdict {
             Verdict::Worse => "worse: fails",
             Verdict::Better => "better: fails less often",
-            _ => "can't tell",
+            Verdict::Same | Verdict::CannotTell | Verdict::None => "can't tell",
         };
-        let unit = if found.of.arm().is_some() { "blocks" } else { "rounds" };
-        let [low, high] = signed_ends(&found.range);
-        let FailureChange { blocks: [was, is], letter, caveat, .. } = found;
-        format!(
-            "Failures, {of}: in {before} % of {was} {unit} in A, in {after} % of {is} in {letter}, \
-             {low} to {high} points: {verdict}; {caveat}."
-        )
+        let ([low, high], caveat) = (signed_ends(&found.range), &found.caveat);
+        format!("Failures, {of}: {shares}, {low} to {high} points: {verdict}; {caveat}.")
     };
     comparison.failures.iter().map(say).collect()
+}
+
+/// A share as a percentage without a sign; what is less than a percent is not none.
+fn percent(share: f64) -> String {
+    match 100.0 * share.abs() {
+        0.0 => "0".to_owned(),
+        few if few < 1.0 => significant(few, 1),
+        more => format!("{more:.0}"),
+    }
+}
+
+/// A share of rounds in which more failed of the second arm, less those of the first.
+fn more_often(share: f64, rounds: usize) -> String {
+    let percent = percent(share);
+    match share {
+        more if more > 0.0 => format!("more often by {percent} % of {rounds} rounds"),
+        less if less < 0.0 => format!("less often by {percent} % of {rounds} rounds"),
+        _ => format!("as often in {rounds} rounds"),
+    }
 }
 
 /// What happened from A to one other run.

@@ -14,6 +14,9 @@ use v6gap_judge::analysis::compare::{Comparison, Of};
 /// Differences of the set-up that are shown; the others are counted.
 const SET_UP_MAX: usize = 12;
 
+/// What one run says: wraps where it is open, as "5.7 % longer to 2.3 % shorter" is.
+const OF_RUN: Column = Column { gap: 2, least: Some(13), ..Column::right() };
+
 /// The comparison: headline, runs, table, notes and what differs in the set-up.
 ///
 /// No line is longer than `style.width` (at least [`Style::WIDTH_MIN`]).
@@ -28,7 +31,7 @@ pub fn comparison(found: &Comparison, style: &Style) -> String {
     let lines = comparison::lines(found);
     match (style.plain, table(found, &lines, style)) {
         (false, Some(text)) => out.push_str(&text),
-        _ => sentences(found, style, &mut out),
+        _ => sentences(found, &lines, style, &mut out),
     }
     out.push('\n');
     for detail in &said::details(found) {
@@ -59,11 +62,11 @@ fn table(found: &Comparison, lines: &[Line<'_>], style: &Style) -> Option<String
     let cell = |text: &str, tone| Cell::new(style.clean(text), tone);
     let head = Of::Difference.subject(&found.arm_names);
     let mut heads = vec![cell(&head, Tone::Plain), cell("A", Tone::Plain)];
-    let mut columns = vec![Column::left(Some(13)), Column { gap: 2, ..Column::right() }];
+    let mut columns = vec![Column::left(Some(13)), OF_RUN];
     if two {
         heads.extend(["B", "change", "95 % range", "verdict"].map(|t| cell(t, Tone::Plain)));
         columns.extend([
-            Column { gap: 2, ..Column::right() },
+            OF_RUN,
             Column::left(Some(9)),
             Column::left(Some(10)),
             Column { gap: 1, ..Column::left(None) },
@@ -124,11 +127,31 @@ fn of_more(line: &Line<'_>, style: &Style) -> Vec<Cell> {
     cells
 }
 
-/// Each change as a sentence.
-fn sentences(found: &Comparison, style: &Style, out: &mut String) {
-    for (row, change) in found.changes() {
-        let verdict = Told::change(row, change).word();
-        say(style, out, &format!("{} Verdict: {verdict}.", change.sentence));
+/// Each change as a sentence behind both values.
+fn sentences(found: &Comparison, lines: &[Line<'_>], style: &Style, out: &mut String) {
+    for line in lines {
+        let named = format!("{}, {}: ", line.label, line.subject);
+        let reference = valued(line, 'A', 0);
+        for (at, (run, change)) in found.runs.iter().skip(1).zip(&line.changes).enumerate() {
+            let Some(change) = change else { continue };
+            let other = valued(line, run.letter, at + 1);
+            let said = match change.sentence.strip_prefix(&named) {
+                Some(rest) => words::capital(rest),
+                None => change.sentence.clone(),
+            };
+            let verdict = Told::change(line.row, change).word();
+            let text = format!("{named}{reference}, {other}. {said} Verdict: {verdict}.");
+            say(style, out, &text);
+        }
+    }
+}
+
+/// What a run says: "A 94.1 Mbit/s".
+fn valued(line: &Line<'_>, letter: char, at: usize) -> String {
+    match (line.values[at].as_str(), line.unit) {
+        ("–", _) => format!("{letter} no value"),
+        (value, "") => format!("{letter} {value}"),
+        (value, unit) => format!("{letter} {value} {unit}"),
     }
 }
 
