@@ -54,17 +54,35 @@ pub(crate) fn push_row<'a>(out: &mut String, cells: impl Iterator<Item = &'a str
         }
         let clean = cell.contains(words::is_unsafe).then(|| words::harmless(cell));
         let cell = clean.as_deref().unwrap_or(cell);
-        // Text of others must not be a formula where a table is opened in a spreadsheet.
-        if is_formula(cell) {
-            out.push('\'');
-        }
+        // Text of others must not be a formula where a table is opened in a spreadsheet. The mark
+        // is part of the cell: before its quotes it would end them for every reader.
+        let mark = if is_formula(cell) { "'" } else { "" };
         if cell.contains([',', '"', '\n', '\r']) {
-            out.push('"');
-            out.push_str(&cell.replace('"', "\"\""));
-            out.push('"');
+            let doubled = cell.replace('"', "\"\"");
+            out.push_str(&format!("\"{mark}{doubled}\""));
         } else {
+            out.push_str(mark);
             out.push_str(cell);
         }
     }
     out.push_str("\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 4180: a cell that needs quotes begins with them.
+    #[test]
+    fn the_mark_of_what_is_no_formula_stands_inside_of_quotes() {
+        let row = |cells: &[&str]| {
+            let mut out = String::new();
+            push_row(&mut out, cells.iter().copied());
+            out
+        };
+        let link = "=HYPERLINK(\"http://x\",\"y\")";
+        assert_eq!(row(&[link, "b"]), "\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\",b\r\n");
+        assert_eq!(row(&["=1\n+2", "a\nb"]), "\"'=1\n+2\",\"a\nb\"\r\n");
+        assert_eq!(row(&["=1+2", "-3.5", "plain"]), "'=1+2,-3.5,plain\r\n");
+    }
 }
