@@ -2,12 +2,12 @@
 
 use crate::fixtures::runs::{another_day, comparison};
 use crate::fixtures::views::{varied, visited};
-use crate::fixtures::{hostile, lab};
+use crate::fixtures::{Spec, from_specs, hostile, lab, udp};
 use v6gap_core::family::PerFamily;
 use v6gap_core::host::names;
 use v6gap_core::metric::Metric;
-use v6gap_judge::analysis::Analysis;
 use v6gap_judge::analysis::path::Path;
+use v6gap_judge::analysis::{Analysis, Verdict};
 use v6gap_report::figure::{Figure, Kind, Paint, all, systems};
 use v6gap_report::html::{PageInfo, comparison_page, page};
 
@@ -42,15 +42,84 @@ fn a_map_has_the_windows_that_were_offered_and_a_value_in_every_cell() {
         assert!(said.contains(&part), "{part}: {said:?}");
     }
     assert_eq!(map.table.rows.len(), 6);
-    assert_eq!(map.table.rows[5][..3], ["64 KiB", "1 GB", "48 KiB"]);
+    assert_eq!(map.table.rows[5][..4], ["64 KiB", "1 GB", "48 KiB", "48 KiB"]);
     let found =
         "slower over IPv6 in 1 of 6, faster over IPv6 in 1, no difference that matters in 3";
     assert!(map.title.contains(found), "{}", map.title);
     assert!(texts(charts).contains(&"49.9 KiB") && charts.table.rows.len() == 6);
     // Nothing is said of words for a difference that could not be told.
-    let open: Vec<_> = map.table.rows.iter().filter(|row| row[9].contains("can't tell")).collect();
+    let open: Vec<_> = map.table.rows.iter().filter(|row| row[10].contains("can't tell")).collect();
     assert_eq!(open.len(), 1);
-    assert!(open[0][7].contains(" to "), "{open:?}");
+    assert!(open[0][8].contains(" to "), "{open:?}");
+}
+
+/// A window that each family was granted for itself has both.
+#[test]
+fn what_was_granted_is_told_of_both_families() {
+    let mut analysis = varied();
+    if let Some(granted) = analysis.windows.last_mut().and_then(|w| w.granted_bytes.v6.as_mut()) {
+        granted.value /= 2.0;
+    }
+    let map = &among(&analysis, Kind::Window)[0];
+    assert_eq!(map.table.heads[2..4], ["granted, IPv4", "granted, IPv6"]);
+    assert_eq!(map.table.rows[5][2..4], ["48 KiB", "24 KiB"]);
+}
+
+/// What has no verdict is not what could not be told.
+#[test]
+fn a_map_tells_no_verdict_from_one_that_is_open() {
+    let signs = |analysis: &Analysis| {
+        let maps = among(analysis, Kind::Window);
+        let count = |sign: &str| texts(&maps[0]).iter().filter(|text| **text == sign).count();
+        (count("?"), count("–"), count("no verdict, or not measured"))
+    };
+    let mut analysis = varied();
+    // One of each is in the key.
+    assert_eq!(signs(&analysis), (2, 0, 0));
+    let mut windows = analysis.questions[..6].iter_mut();
+    if let Some(open) = windows.find(|q| q.verdict == Verdict::CannotTell) {
+        open.verdict = Verdict::None;
+    }
+    assert_eq!(signs(&analysis), (1, 2, 1));
+}
+
+/// A scale by factors has no place for a loss of none, and its line would pass it by.
+#[test]
+fn a_loss_of_none_stands_on_its_axis() {
+    let loss = |bytes, a, effect| Spec {
+        workload: udp(bytes),
+        metric: Metric::Loss,
+        a,
+        effect,
+        half: 0.005,
+        predicted: None,
+    };
+    let drawn = |specs: &[Spec]| among(&from_specs(specs), Kind::Size);
+    let figures = drawn(&[loss(256, 0.01, 0.02), loss(512, 0.0, 0.0), loss(1408, 0.02, 0.03)]);
+    let [figure] = &figures[..] else { panic!("{} figures", figures.len()) };
+    assert!(figure.foot.contains("medians, from 0 on"), "{}", figure.foot);
+    assert!(texts(figure).contains(&"0"), "{:?}", texts(figure));
+    assert!(drawn(&[loss(512, 0.0, 0.0), loss(1408, 0.0, 0.0)]).is_empty(), "nothing to see");
+    let by_factors = &among(&lab(), Kind::Size)[0];
+    assert!(by_factors.foot.contains("on a scale by factors"), "{}", by_factors.foot);
+}
+
+/// Half of what was mostly lost was never finished, and what was lost is not what is left out.
+#[test]
+fn a_spread_says_where_more_than_half_was_lost() {
+    let mut analysis = lab();
+    let named = |analysis: &Analysis| {
+        let figures = among(analysis, Kind::Spread);
+        figures.into_iter().find(|figure| figure.id == "spread-rtt-tcp-64").unwrap()
+    };
+    let whole = named(&analysis);
+    assert!(whole.foot.contains(" The longest 0.5 % are not drawn."), "{}", whole.foot);
+    let q = analysis.questions.iter_mut().find(|q| q.cell == "rtt-tcp-64").unwrap();
+    q.lost.b = 5000;
+    let lost = named(&analysis);
+    assert!(lost.desc.starts_with("Half of all delays were shorter than 14"), "{}", lost.desc);
+    assert!(lost.desc.ends_with(" µs (IPv4); more than half were lost (IPv6)."), "{}", lost.desc);
+    assert!(!lost.foot.contains("0.5 %"), "{}", lost.foot);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::number::{self, Unit};
 use crate::words;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
-use v6gap_core::metric::Metric;
+use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::published::Kind as Said;
 use v6gap_judge::analysis::{Analysis, Question};
 
@@ -46,7 +46,7 @@ pub(super) fn named(groups: &[Group<'_>], at: usize) -> (String, String) {
     (format!("size-{}-{transport}{number}", group.metric), which)
 }
 
-/// Values that share a scale: those of all groups of the metric.
+/// Scales that all groups of the metric share.
 fn scale(analysis: &Analysis, groups: &[Group<'_>], group: &Group<'_>) -> Option<Scales> {
     let like: Vec<&&Question> =
         groups.iter().filter(|g| g.metric == group.metric).flat_map(|g| &g.questions).collect();
@@ -58,11 +58,24 @@ fn scale(analysis: &Analysis, groups: &[Group<'_>], group: &Group<'_>) -> Option
         of.flat_map(|(_, low, high)| [low, high]).collect::<Vec<f64>>()
     };
     let old = like.iter().flat_map(|q| said(q, Said::Value));
-    let value = series::log_span(all.iter().copied().chain(old).map(|v| v / unit.size), 0.08)?;
+    let all: Vec<f64> = all.iter().copied().chain(old).map(|v| v / unit.size).collect();
+    // A scale by factors has no place for none.
+    let log_y = group.metric.scale() == Scale::Ratio && all.iter().all(|v| *v > 0.0);
+    let value = match log_y {
+        true => series::log_span(all.into_iter(), 0.08),
+        false => from_zero(&all),
+    }?;
     let effect = effect_span(analysis, like.iter().map(|q| **q))?;
     let levels = like.iter().filter_map(|q| q.level_bytes).map(|n| f64::from(n).log2());
     let x = series::span(levels, 0.07)?;
-    Some(Scales { unit, value, effect, x })
+    Some(Scales { unit, value, log_y, effect, x })
+}
+
+/// From 0 to beyond the greatest value; nothing where all are 0, of which there is nothing to see.
+fn from_zero(values: &[f64]) -> Option<(f64, f64)> {
+    let finite = || values.iter().copied().filter(|v| v.is_finite());
+    let (low, high) = (finite().fold(0.0, f64::min), finite().fold(0.0, f64::max));
+    (low < high).then_some((low, high + 0.08 * (high - low)))
 }
 
 /// Differences that share a scale, in per cent or points.
@@ -84,6 +97,8 @@ pub(super) fn effect_span<'a>(
 struct Scales {
     unit: Unit,
     value: (f64, f64),
+    /// Whether values stand by factors, and not from 0 on.
+    log_y: bool,
     effect: (f64, f64),
     x: (f64, f64),
 }
@@ -103,7 +118,7 @@ fn draw(analysis: &Analysis, at: usize, groups: &[Group<'_>], paint: Paint) -> O
         svg: drawn.svg,
         picture: drawn.picture,
         table: table(analysis, group, scales.unit),
-        foot: foot(analysis, group),
+        foot: foot(analysis, group, scales.log_y),
         id,
         title,
         desc,
@@ -111,11 +126,12 @@ fn draw(analysis: &Analysis, at: usize, groups: &[Group<'_>], paint: Paint) -> O
 }
 
 /// How to read it.
-fn foot(analysis: &Analysis, group: &Group<'_>) -> String {
-    let mut text = "Above: medians, on a scale by factors. Below: the difference with its 95 % \
-                    range; the grey band is too small to matter, the dotted line is what the \
-                    headers alone predict."
-        .to_owned();
+fn foot(analysis: &Analysis, group: &Group<'_>, log_y: bool) -> String {
+    let scale = if log_y { "on a scale by factors" } else { "from 0 on" };
+    let mut text = format!(
+        "Above: medians, {scale}. Below: the difference with its 95 % range; the grey band is too \
+         small to matter, the dotted line is what the headers alone predict."
+    );
     let any = |q: &&Question| {
         [Said::Value, Said::Effect].iter().any(|kind| published(analysis, q, *kind).count() > 0)
     };
@@ -176,7 +192,7 @@ fn values(analysis: &Analysis, group: &Group<'_>, scales: &Scales) -> Panel {
         height: UPPER,
         x: scales.x,
         y: scales.value,
-        log_y: true,
+        log_y: scales.log_y,
         x_ticks: &ticks(group),
         y_tick: &series::number_tick,
         y_title: format!("{}, {}", group.metric.noun(), scales.unit.symbol),

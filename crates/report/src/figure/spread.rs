@@ -92,15 +92,7 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
     let x = series::span(ends.iter().map(|v| v / unit.size), 0.04)?;
     let names = &analysis.arm_names;
     let medians = PerArm::from_fn(|arm| Delays::of(q, arm).quantile(0.5));
-    let desc = format!(
-        "Half of all delays were shorter than {} {} ({}) and {} {} ({}).",
-        series::cell(medians.a, unit),
-        unit.symbol,
-        names.a,
-        series::cell(medians.b, unit),
-        unit.symbol,
-        names.b
-    );
+    let desc = halves(names, &medians, unit);
     let panel = panel(analysis, q, unit, x);
     let drawn = drawing::draw(&id, &title, &desc, HEIGHT, paint, vec![panel]);
     Some(Figure {
@@ -110,14 +102,48 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
         picture: drawn.picture,
         table: table(analysis, q, unit),
         foot: format!(
-            "Share of delays finished within a time, in {}. The longest 0.5 % are not drawn.{}",
+            "Share of delays finished within a time, in {}.{}{}",
             unit.symbol,
+            beyond(q, unit, x),
             lost(analysis, q)
         ),
         id,
         title,
         desc,
     })
+}
+
+/// Within which time half of all was finished, if it ever was.
+fn halves(names: &PerArm<String>, medians: &PerArm<Option<f64>>, unit: Unit) -> String {
+    let said = |median: f64| format!("{} {}", series::cell(Some(median), unit), unit.symbol);
+    if let (Some(a), Some(b)) = (medians.a, medians.b) {
+        let (a, b) = (said(a), said(b));
+        return format!(
+            "Half of all delays were shorter than {a} ({}) and {b} ({}).",
+            names.a, names.b
+        );
+    }
+    let of = |arm: Arm| {
+        let said = match *medians.get(arm) {
+            Some(median) => format!("half of all delays were shorter than {}", said(median)),
+            None => "more than half were lost".to_owned(),
+        };
+        format!("{said} ({})", names.get(arm))
+    };
+    words::sentence(&words::capital(&Arm::BOTH.map(of).join("; ")))
+}
+
+/// What lies beyond the end of the axis, if anything does.
+fn beyond(q: &Question, unit: Unit, x: (f64, f64)) -> &'static str {
+    let all = Arm::BOTH.map(|arm| Delays::of(q, arm));
+    let is_beyond = |delays: &Delays<'_>| delays.longest().is_some_and(|s| s / unit.size > x.1);
+    // The axis of an arm that lost more ends with the longest that came.
+    let is_share = all.iter().all(|delays| delays.quantile(0.995).is_some());
+    match (all.iter().any(is_beyond), is_share) {
+        (false, _) => "",
+        (true, true) => " The longest 0.5 % are not drawn.",
+        (true, false) => " Longer delays than the axis has are not drawn.",
+    }
 }
 
 /// How many were lost, where any were.

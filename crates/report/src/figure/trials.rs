@@ -38,7 +38,12 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
     let pairs = valid(q);
     let id: String = format!("trials-{}-{}", q.metric, q.cell);
     let id: String = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let title = format!("{}, every pair in order", q.label);
+    let left_out = q.pairs.iter().filter(|p| p.valid).count() - pairs.len();
+    let which = match left_out {
+        0 => "every pair".to_owned(),
+        _ => format!("the first {} pairs", pairs.len()),
+    };
+    let title = format!("{}, {which} in order", q.label);
     let over = words::over(analysis);
     let desc = format!("{} pairs; the difference {over} is {}.", pairs.len(), q.text);
     let every = pairs.len().div_ceil(6);
@@ -49,7 +54,6 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
     let x = (-0.7, pairs.len() as f64 - 0.3);
     let values = values(analysis, q, &pairs, x, &ticks)?;
     let effects = effects(q, &pairs, x, &ticks)?;
-    let left_out = q.pairs.iter().filter(|p| p.valid).count() - pairs.len();
     let more = match left_out {
         0 => String::new(),
         1 => " The last pair is not drawn.".to_owned(),

@@ -26,6 +26,8 @@ const ROW: f64 = 38.0;
 /// Between maps, and below the last.
 const GAP: f64 = 16.0;
 const KEY: f64 = 30.0;
+/// The second line of the key, where there is one.
+const LINE: f64 = 16.0;
 /// A scale of magnitudes that is read alike with every kind of sight, dark for little (cividis).
 const SCALE: [&str; 10] = [
     "#00204D", "#00336F", "#39486B", "#575C6D", "#707173", "#8A8779", "#A69D75", "#C4B56C",
@@ -58,6 +60,14 @@ impl<'a> Grid<'a> {
 
     fn size(&self, bytes: Option<u64>) -> String {
         bytes.map_or_else(|| format_span(self.kind.duration_ns as f64), format_bytes)
+    }
+
+    /// Whether a cell of the map of differences has nothing to say.
+    fn has_gaps(&self) -> bool {
+        let none = |cell: &Option<(&Question, Option<&Window>)>| {
+            cell.is_none_or(|(q, _)| q.verdict == Verdict::None || q.effect.is_none())
+        };
+        self.rows.iter().flat_map(|row| &row.cells).any(none)
     }
 
     fn way(&self) -> &'static str {
@@ -189,8 +199,10 @@ fn draw(analysis: &Analysis, grid: &Grid<'_>, number: usize, paint: Paint) -> Op
         let sheet = Sheet { analysis, grid, map, unit, top, at, cell: wide / columns as f64 };
         sheet.draw(&mut canvas, columns);
     }
-    let height = if beside { one } else { 3.0 * one + 2.0 * GAP } + KEY;
-    key(&mut canvas, analysis, height - 8.0);
+    let maps_end = if beside { one } else { 3.0 * one + 2.0 * GAP };
+    let gaps = grid.has_gaps();
+    let height = maps_end + KEY + if gaps { LINE } else { 0.0 };
+    key(&mut canvas, analysis, maps_end + KEY - 8.0, gaps);
     let id = format!("window-{number}");
     let questions = grid.questions();
     let found = series::finding(analysis, &questions);
@@ -315,16 +327,17 @@ impl Sheet<'_> {
             Verdict::Same => {
                 canvas.text(middle, &words::sign(estimate), Align::Middle, ink, false);
             }
-            Verdict::CannotTell | Verdict::None => {
+            Verdict::CannotTell => {
                 canvas.edge(at, self.inner(), Ink::Axis, Stroke::Dotted);
                 canvas.text(middle, "?", Align::Middle, ink, true);
             }
+            Verdict::None => canvas.text(middle, "–", Align::Middle, Ink::Faint, false),
         }
     }
 }
 
-/// What the signs of the differences mean.
-fn key(canvas: &mut Canvas, analysis: &Analysis, y: f64) {
+/// What the signs of the differences mean, with `gaps` also that of none.
+fn key(canvas: &mut Canvas, analysis: &Analysis, y: f64, gaps: bool) {
     let over = words::over(analysis);
     let mut x = LEFT;
     let mut say = |canvas: &mut Canvas, text: &str| {
@@ -341,6 +354,11 @@ fn key(canvas: &mut Canvas, analysis: &Analysis, y: f64) {
     canvas.fill((at, y - 9.0), (10.0, 10.0), Ink::Zone);
     let at = say(canvas, "could not tell");
     canvas.text((at + 2.0, y), "?", Align::Start, Ink::Text, true);
+    if gaps {
+        canvas.text((LEFT + 2.0, y + LINE), "–", Align::Start, Ink::Text, true);
+        let text = "no verdict, or not measured";
+        canvas.text((LEFT + 14.0, y + LINE), text, Align::Start, Ink::Faint, false);
+    }
 }
 
 fn describe(analysis: &Analysis, grid: &Grid<'_>, unit: Unit) -> String {
@@ -362,7 +380,8 @@ fn table(analysis: &Analysis, grid: &Grid<'_>, unit: Unit) -> Table {
     let heads = vec![
         "window asked".to_owned(),
         "data".to_owned(),
-        "granted".to_owned(),
+        format!("granted, {}", named.a),
+        format!("granted, {}", named.b),
         format!("offered, {}", named.a),
         format!("offered, {}", named.b),
         format!("{}, {}", named.a, unit.symbol),
@@ -383,6 +402,7 @@ fn table(analysis: &Analysis, grid: &Grid<'_>, unit: Unit) -> Table {
                 format_bytes(row.asked.into()),
                 grid.size(*size),
                 had(|w| &w.granted_bytes, Arm::A),
+                had(|w| &w.granted_bytes, Arm::B),
                 had(|w| &w.offered_bytes, Arm::A),
                 had(|w| &w.offered_bytes, Arm::B),
                 series::cell(q.values.a, unit),
