@@ -1,6 +1,7 @@
 //! Text keeps to its width and its glyphs, and foreign strings cannot drive a terminal.
 
 use crate::fixtures::runs::{self, another_day, comparison};
+use crate::fixtures::views::visited;
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use v6gap_core::plan::Stop;
 use v6gap_judge::analysis::{Analysis, Qualifier};
@@ -214,6 +215,20 @@ fn a_plain_comparison_tells_the_values_of_both_runs() {
     ] {
         assert!(said.contains(line), "{line}: {said}");
     }
+}
+
+/// Sentences in place of every table, also of routers, spread and sockets.
+#[test]
+fn nothing_plain_is_a_table() {
+    let plain = Style { width: 400, plain: true, ..Style::default() };
+    let narrow = Style { width: 24, ..Style::default() };
+    for said in [plain, narrow].map(|style| table(&visited(), &style).replace('\n', " ")) {
+        assert!(said.contains("1: IPv4 192.0.2.1 after 310 µs, IPv6 2001:db8::1 after"), "{said}");
+        assert!(said.contains(" 3: IPv6 2001:db8:10::10 after 15.3 ms"), "{said}");
+    }
+    let said = verbose(&lab(), &journal::lines(), &plain);
+    assert!(said.contains(": difference ") && said.contains(": asked "), "{said}");
+    assert!(said.lines().all(|line| !line.contains("  ")), "{said}");
 }
 
 /// Of rounds in which either family failed more, the share is what is left of both.

@@ -48,7 +48,7 @@ pub(super) fn figure(analysis: &Analysis, paint: Paint) -> Option<Figure> {
     let lengths = Arm::BOTH.map(length).join(", ");
     let title = format!("The ways to {server}, router by router: {lengths}");
     let table = table(analysis, hops);
-    let desc = describe(&table);
+    let desc = describe(analysis, hops);
     let drawn = drawing::draw(id, &title, &desc, height, paint, vec![canvas]);
     Some(Figure {
         kind: Kind::Ladder,
@@ -142,17 +142,13 @@ fn table(analysis: &Analysis, hops: &PerFamily<Vec<Rung>>) -> Table {
 }
 
 /// What stands at each distance.
-fn describe(table: &Table) -> String {
-    let names = table.heads.iter().skip(1).step_by(2);
-    let row = |row: &Vec<String>| {
-        let [number, cells @ ..] = &row[..] else { return String::new() };
-        let who = |(name, two): (&String, &[String])| match two {
-            [who, span] if span != "–" => format!("{name} {who} after {span}"),
-            [who, ..] => format!("{name} {who}"),
-            [] => String::new(),
+fn describe(analysis: &Analysis, hops: &PerFamily<Vec<Rung>>) -> String {
+    let row = |index: usize| {
+        let of_arm = |arm| {
+            let answer = ways::answer(hops.get(analysis.family(arm)), index);
+            (analysis.arm_names.get(arm).clone(), answer)
         };
-        let said: Vec<String> = names.clone().zip(cells.chunks(2)).map(who).collect();
-        format!("{number}: {}", said.join(", "))
+        ways::told(index, Arm::BOTH.map(of_arm))
     };
-    table.rows.iter().map(row).collect::<Vec<_>>().join("; ") + "."
+    (0..ways::distances(hops)).map(row).collect::<Vec<_>>().join("; ") + "."
 }

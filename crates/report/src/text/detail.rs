@@ -71,7 +71,7 @@ fn spread(analysis: &Analysis, style: &Style, out: &mut String) {
         let cells = [&q.label, &difference, &blocks, &sd, &range, &predicted];
         grid.rows.push(cells.iter().map(|text| cell(text)).collect());
     }
-    if let Some(text) = grid.render(style).filter(|_| grid.rows.len() > 1) {
+    if let Some(text) = grid.render(style).filter(|_| grid.rows.len() > 1 && !style.plain) {
         out.push_str(&text);
     } else {
         for row in grid.rows.iter().skip(1) {
@@ -198,7 +198,7 @@ fn granted(lines: &[Line], style: &Style, out: &mut String) {
         let cells = [&name, row.end, asked, &row.v4, &row.v6];
         grid.rows.push(cells.iter().map(|text| cell(text)).collect());
     }
-    if let Some(text) = grid.render(style) {
+    if let Some(text) = grid.render(style).filter(|_| !style.plain) {
         out.push_str(&text);
     } else {
         for row in &rows {

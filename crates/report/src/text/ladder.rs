@@ -19,7 +19,7 @@ pub(super) fn add(analysis: &Analysis, style: &Style, out: &mut String) {
 }
 
 /// A line for each distance, with who answered from there and the shortest time to an answer, and
-/// what follows of them.
+/// what follows of them; sentences where a table does not fit or is not wanted.
 ///
 /// No line is longer than `style.width` (at least [`Style::WIDTH_MIN`]).
 pub fn table(
@@ -28,8 +28,15 @@ pub fn table(
     style: &Style,
 ) -> String {
     let mut out = String::new();
-    if let Some(text) = hops.and_then(|hops| grid(hops, style).render(style)) {
-        out.push_str(&text);
+    if let Some(hops) = hops {
+        match grid(hops, style).render(style).filter(|_| !style.plain) {
+            Some(text) => out.push_str(&text),
+            None => (0..ways::distances(hops)).for_each(|index| {
+                let answer =
+                    |family: Family| (family.to_string(), ways::answer(hops.get(family), index));
+                say(style, &mut out, &ways::told(index, Family::BOTH.map(answer)));
+            }),
+        }
     }
     for sentence in sentences::way(hops, path_mtu) {
         say(style, &mut out, &sentence);
