@@ -161,6 +161,7 @@ fn a_long_run_makes_no_heavy_page() {
     let html = html(&analysis);
     assert!(html.len() < 400_000, "{} bytes", html.len());
     assert!(html.contains("pairs are not drawn"), "what is left out is said");
+    assert!(html.contains(", the first 100 pairs in order") && !html.contains("every pair"));
 }
 
 /// What one would notice is no more certain than the answer that it follows from.
@@ -173,6 +174,7 @@ fn what_one_would_notice_has_its_answer() {
         assert!(chip.ends_with(word), "{chip}");
     };
     noticed(&html(&analysis), "Within 2 %");
+    assert!(html(&analysis).contains("<dt>Within 2 % (≈)</dt>"), "and its word is explained");
     analysis.questions[0].verdict = Verdict::CannotTell;
     analysis.questions[0].qualifier = Qualifier::Plain;
     noticed(&html(&analysis), "Can't tell");

@@ -2,12 +2,14 @@
 
 use crate::fixtures::runs::{self, another_day, comparison};
 use crate::fixtures::views::visited;
-use crate::fixtures::{hostile, invalid, journal, lab, null_run};
+use crate::fixtures::{Spec, echo, from_specs, hostile, invalid, journal, lab, null_run};
+use v6gap_core::metric::Metric;
 use v6gap_core::plan::Stop;
+use v6gap_core::workload::Transport;
 use v6gap_judge::analysis::{Analysis, Qualifier};
 use v6gap_report::html::comparison_page;
 use v6gap_report::text::{self, Glyphs, Style, table, verbose};
-use v6gap_report::{headline, latex, markdown, markdown_comparison};
+use v6gap_report::{details, headline, latex, markdown, markdown_comparison};
 
 fn all() -> [Analysis; 4] {
     [lab(), invalid(), null_run(), hostile()]
@@ -245,4 +247,19 @@ fn failures_of_families_against_each_other_have_their_direction() {
     let said = markdown_comparison(&found);
     assert!(said.contains("IPv6 against IPv4: less often by 5 % of "), "{said}");
     assert!(said.contains(" rounds in A, as often in 40 rounds in B, "), "{said}");
+}
+
+/// Headers that cost nothing have no direction.
+#[test]
+fn a_prediction_of_none_is_told_as_that() {
+    let level = |(bytes, effect)| Spec {
+        workload: echo(Transport::Tcp, bytes),
+        metric: Metric::Rtt,
+        a: 1e-3,
+        effect,
+        half: 0.004,
+        predicted: Some(0.0),
+    };
+    let said = details(&from_specs(&[(64, 0.2), (1024, 0.1)].map(level)));
+    assert!(said[0].ends_with("explains little of it (predicted: no difference)."), "{said:?}");
 }

@@ -104,6 +104,11 @@ pub(super) fn glossary() -> Markup {
             "The margin: a difference within it changes nothing for most uses.",
         ),
         ("Same", "If there is a difference, it is too small to matter."),
+        (
+            "Within 2 % (≈)",
+            "There is a difference, since the range excludes none, and it is too small to matter: \
+             within the margin, here of 2 %.",
+        ),
         ("Can’t tell", "The range holds a difference that matters and none; more pairs help."),
         ("Predicted", "What the lengths of the headers alone would cause."),
     ];

@@ -54,7 +54,7 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
         sizes(analysis),
         drawn("amount", "By amount", &amount, AMOUNT.to_owned(), Kind::Amount),
         drawn("window", "By window", &windows, WINDOW.to_owned(), Kind::Window),
-        drawn("trials", "Every pair", "Every pair in order", trials.to_owned(), Kind::Trials),
+        drawn("trials", "Pairs", "Pairs in order", trials.to_owned(), Kind::Trials),
         drawn("spread", "Spread", "Spread of the single delays", spread.to_owned(), Kind::Spread),
         drawn("opening", "Opening", &opening, OPENING.to_owned(), Kind::Opening),
         drawn("visit", "Visits", &visit, visited, Kind::Visit),
@@ -89,11 +89,15 @@ const LADDER: &str = "Packets that end at each distance, sent to the service its
 const COST: &str = "Where transfers spend processor time: at the sender or the receiver, in the \
     program, in the kernel for it, or in interrupts.";
 
-/// What was found, as the first figure of a kind has it behind the colon of its title.
+/// What was found, as the figures of a kind have it behind the colon of their titles; of those that
+/// found different things none speaks for the others.
 fn headline(subject: &str, figures: &[Figure], kind: Kind) -> String {
-    let first = figures.iter().find(|figure| figure.kind == kind);
-    let found = first.and_then(|figure| figure.title.split_once(": "));
-    found.map_or_else(|| subject.to_owned(), |(_, found)| format!("{subject}: {found}"))
+    let own = figures.iter().filter(|figure| figure.kind == kind);
+    let mut found = own.filter_map(|figure| Some(figure.title.split_once(": ")?.1));
+    match found.next() {
+        Some(first) if found.all(|other| other == first) => format!("{subject}: {first}"),
+        Some(_) | None => subject.to_owned(),
+    }
 }
 
 pub(super) fn figure_section(title: &str, say: &str, figures: &[(usize, &Figure)]) -> Markup {
@@ -421,5 +425,33 @@ fn sockets(info: &PageInfo<'_>) -> Markup {
             summary { "What the sockets asked for and got" }
             (data_table(&table, "Settings of the sockets"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_is_headed_by_what_all_its_figures_found() {
+        let figure = |title: &str| Figure {
+            kind: Kind::Amount,
+            id: String::new(),
+            title: title.to_owned(),
+            desc: String::new(),
+            svg: String::new(),
+            picture: None,
+            height: 0.0,
+            table: Table::default(),
+            foot: String::new(),
+        };
+        let head = |titles: &[&str]| {
+            let figures: Vec<Figure> = titles.iter().map(|title| figure(title)).collect();
+            headline("Amounts", &figures, Kind::Amount)
+        };
+        assert_eq!(head(&["sent: slower", "charts", "received: slower"]), "Amounts: slower");
+        assert_eq!(head(&["sent: slower", "received: no difference that matters"]), "Amounts");
+        assert_eq!(head(&["charts"]), "Amounts");
+        assert_eq!(head(&[]), "Amounts");
     }
 }

@@ -124,6 +124,9 @@ fn between(run: &[&Question], figures: impl Fn(&Question) -> Option<[f64; 2]>) -
     let (Some(near), Some(far), Some(first)) = (all.first(), all.last(), run.first()) else {
         return String::new();
     };
+    if *far == 0.0 {
+        return "no difference".to_owned();
+    }
     let (low, high) = (words::figure(*near), words::amount(first.metric, *far));
     let alike = words::amount(first.metric, *near) == high;
     if alike { high } else { format!("{low} to {high}") }
