@@ -487,7 +487,7 @@ async fn file(State(shared): State_, Path((id, file)): Path<(String, String)>) -
     as_file(asked(&shared, args).await, kind, name)
 }
 
-/// Number, name and title of every figure of a result.
+/// Run, number, name and title of every figure of a result.
 async fn figures(State(shared): State_, Path(id): Path<String>) -> Response {
     match form::name(&id, "the result") {
         Ok(id) => as_json(asked(&shared, &["figures", &id, "--list"]).await),

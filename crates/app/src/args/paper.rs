@@ -36,7 +36,7 @@ pub struct FiguresArgs {
     /// Write this figure alone: its number or its name, as --list tells
     #[arg(long, value_name = "N|NAME")]
     pub only: Option<String>,
-    /// Write no figure, but number, name and title of each, as JSON
+    /// Write no figure, but run, number, name and title of each, as JSON
     #[arg(long)]
     pub list: bool,
     /// Draw figures as the study printed them that the plan repeats, too; of several results also

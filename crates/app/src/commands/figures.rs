@@ -7,6 +7,7 @@ use crate::output;
 use crate::settings::Context;
 use serde_json::{Value, json};
 use std::path::Path;
+use v6gap_core::record::RunId;
 use v6gap_judge::analysis::Analysis;
 use v6gap_judge::analysis::compare::{Compared, compare};
 use v6gap_report::figure::{self, Figure, Paint};
@@ -31,15 +32,15 @@ pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure
         true => stored::joint(&analyses, &args.label, Paint::Paper)?,
         false => Vec::new(),
     };
+    let mut of_all = joint;
+    of_all.extend(beside(&results));
     if args.list {
-        output::to_stdout(&list(&analyses, args));
+        output::to_stdout(&list(&analyses, &of_all, args));
         return Ok(Outcome::Done);
     }
     if args.output == Path::new("-") {
         return to_stdout(&analyses, args);
     }
-    let mut of_all = joint;
-    of_all.extend(beside(&results));
     if let Some(only) = &args.only {
         of_all.retain(|figure| figure.id == *only);
     }
@@ -94,13 +95,22 @@ fn chosen(analysis: &Analysis, args: &FiguresArgs) -> Result<Vec<Figure>, Failur
     }
 }
 
-/// Number, name and title of every figure, as JSON.
-fn list(analyses: &[&Analysis], args: &FiguresArgs) -> String {
-    let of = |analysis: &&Analysis| figure::all(analysis, Paint::Paper, args.facsimile);
-    let figures = analyses.iter().map(of).flat_map(|figures| figures.into_iter().enumerate());
-    let lines = figures
-        .map(|(at, figure)| json!({"number": at + 1, "name": figure.id, "title": figure.title}));
-    output::document(&Value::from(lines.collect::<Vec<_>>()))
+/// Run, number, name and title of every figure, as JSON; those of all results together have
+/// neither run nor number.
+fn list(analyses: &[&Analysis], of_all: &[Figure], args: &FiguresArgs) -> String {
+    let mut entries: Vec<Value> = Vec::new();
+    for analysis in analyses {
+        let figures = figure::all(analysis, Paint::Paper, args.facsimile);
+        let own =
+            |(at, figure): (usize, &Figure)| entry(Some(&analysis.run.id), Some(at + 1), figure);
+        entries.extend(figures.iter().enumerate().map(own));
+    }
+    entries.extend(of_all.iter().map(|figure| entry(None, None, figure)));
+    output::document(&Value::from(entries))
+}
+
+fn entry(run: Option<&RunId>, number: Option<usize>, figure: &Figure) -> Value {
+    json!({"run": run, "number": number, "name": figure.id, "title": figure.title})
 }
 
 /// One figure in one form, and nothing else.

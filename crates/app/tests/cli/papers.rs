@@ -1,6 +1,7 @@
 //! What a stored result gives to a paper: tables, figures, a paragraph on the method.
 
 use crate::support::Sandbox;
+use serde_json::Value;
 
 #[test]
 fn a_table_of_answers_is_written_for_papers_and_for_spreadsheets() {
@@ -123,5 +124,27 @@ fn pictures_of_several_systems_need_one_experiment() {
     ] {
         let ran = sandbox.run(line).ended(2);
         assert!(ran.err.contains(why), "{line}: {ran:?}");
+    }
+}
+
+/// A program that draws figures one by one learns of those that several results have together.
+#[test]
+fn a_list_names_the_figures_of_each_result_and_of_all() {
+    let sandbox = Sandbox::new();
+    for id in ["aaa111", "bbb222"] {
+        sandbox.store_study(id, "raicu/tcp-100");
+    }
+    let line = "figures aaa bbb --facsimile --label one --label two --list";
+    let listed: Vec<Value> = serde_json::from_str(&sandbox.run(line).ended(0).out).unwrap();
+    for id in ["aaa111", "bbb222"] {
+        let own: Vec<&Value> = listed.iter().filter(|entry| entry["run"] == id).collect();
+        let numbers = own.iter().map(|entry| entry["number"].as_u64());
+        assert!(numbers.eq((1..=own.len() as u64).map(Some)) && !own.is_empty(), "{listed:?}");
+    }
+    let of_all = listed.iter().filter(|entry| entry["run"].is_null());
+    assert!(of_all.clone().all(|entry| entry["number"].is_null()), "{listed:?}");
+    let names: Vec<&str> = of_all.map(|entry| entry["name"].as_str().unwrap()).collect();
+    for name in ["printed-raicu-1-1-systems", "systems-rtt"] {
+        assert!(names.contains(&name), "{name}: {names:?}");
     }
 }
