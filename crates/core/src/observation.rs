@@ -493,14 +493,28 @@ impl EndReport {
         names.max_by_key(|name| bytes(name))
     }
 
-    /// The interface before whose queue packets were dropped, and how many; of several the one that
-    /// sent most. It need not be that of the trial: a bond of interfaces has no queue of its own.
+    /// Packets that the queue before the trial's interface dropped, and its name; or where that
+    /// dropped none, those of the interfaces that carried a good part of what it sent: a bond has
+    /// no queue of its own. Of several the one with most gives the name.
     pub fn queue_drops(&self) -> Option<(&str, u64)> {
-        let dropped = self.counters.iter().filter_map(|(counter, drops)| {
+        const PARTS: i64 = 8;
+        let own = self.interface()?;
+        let sent = |name: &str| self.counter(&format!("if.{name}.tx_bytes"));
+        let dropped = |name: &str| {
+            let drops = self.counter(&format!("queue.{name}.drops"));
+            u64::try_from(drops).ok().filter(|drops| *drops > 0)
+        };
+        if let Some(drops) = dropped(own) {
+            return Some((own, drops));
+        }
+        let below = self.counters.iter().filter_map(|(counter, _)| {
             let name = counter.strip_prefix("queue.")?.strip_suffix(".drops")?;
-            Some((name, u64::try_from(drops).ok().filter(|drops| *drops > 0)?))
+            let carried = (sent(own) / PARTS..=sent(own)).contains(&sent(name));
+            dropped(name).filter(|_| carried).map(|drops| (name, drops))
         });
-        dropped.max_by_key(|(name, _)| self.counter(&format!("if.{name}.tx_bytes")))
+        below.reduce(|(one, some), (other, more)| {
+            (if more > some { other } else { one }, some.saturating_add(more))
+        })
     }
 }
 
@@ -530,14 +544,22 @@ mod tests {
         assert_eq!(end.queue_drops(), None);
         let counters = [
             ("if.bond0.tx_bytes", 1_010),
-            ("if.eth0.tx_bytes", 1_000),
-            ("if.eth1.tx_bytes", 10),
+            ("if.eth0.tx_bytes", 700),
+            ("if.eth1.tx_bytes", 310),
+            ("if.wlan0.tx_bytes", 90),
             ("queue.eth0.drops", 12),
             ("queue.eth1.drops", 3),
-            ("queue.bond0.backlog", 7),
+            ("queue.wlan0.drops", 50),
         ];
-        end.counters = counters.into_iter().map(|(name, by)| (name.to_string(), by)).collect();
-        assert_eq!((end.interface(), end.queue_drops()), (Some("bond0"), Some(("eth0", 12))));
+        let all =
+            |of: &[(&str, i64)]| of.iter().map(|(name, by)| (name.to_string(), *by)).collect();
+        end.counters = all(&counters);
+        assert_eq!((end.interface(), end.queue_drops()), (Some("bond0"), Some(("eth0", 15))));
+        // What others send elsewhere is nothing of the trial's.
+        end.counters = all(&counters[3..]);
+        assert_eq!(end.queue_drops(), Some(("wlan0", 50)));
+        end.counters = all(&[("if.eth0.tx_bytes", 1_000), counters[3], counters[6]]);
+        assert_eq!((end.interface(), end.queue_drops()), (Some("eth0"), None));
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
 
 /// What a demo measures.
 fn plan(args: &DemoArgs, world: Option<World>) -> Result<Plan, Failure> {
-    let plan = run::plan(&args.design, world)?;
+    let plan = run::plan(&args.design, world, None)?;
     Ok(match plan.design.stop {
         Stop::Adaptive { time_ns_max, .. } if run::given_time(&args.design).is_none() => {
             plan.within(time_ns_max.max(DEMO_TIME_NS))

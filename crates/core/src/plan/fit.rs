@@ -49,7 +49,12 @@ pub fn slowest_bps(world: &World, families: impl IntoIterator<Item = Family>) ->
 
 /// The path of a lab: its slowest line, and what an exchange of a small message takes.
 pub fn path_in(world: &World) -> Path {
-    let slowest = slowest_bps(world, Family::BOTH);
+    path_of_families(world, Family::BOTH)
+}
+
+/// The same of some families alone, as far as the line goes.
+pub fn path_of_families(world: &World, families: impl IntoIterator<Item = Family>) -> Path {
+    let slowest = slowest_bps(world, families);
     Path { rate_bps: slowest.map_or(RATE_BPS, |bps| bps as f64), ..path_of(exchange_ns(world)) }
 }
 

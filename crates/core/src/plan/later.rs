@@ -55,7 +55,9 @@ impl Plan {
 
     /// The path of the plan's lab, or a usual one.
     fn path(&self) -> Path {
-        self.world.as_ref().map_or(Path::USUAL, fit::path_in)
+        let arms = self.design.arms;
+        let in_lab = |world| fit::path_of_families(world, [arms.a, arms.b]);
+        self.world.as_ref().map_or(Path::USUAL, in_lab)
     }
 
     /// The plan with time for its null blocks and fewest pairs, in whole seconds: what was asked

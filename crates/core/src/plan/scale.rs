@@ -179,6 +179,8 @@ fn shared(mut draft: Draft, share: f64) -> (Draft, Vec<String>) {
         }
         if let Some(packets) = &mut measure.packets {
             *packets = part(*packets, share, PACKETS_MIN);
+            // They must not all be sent before it is over.
+            scale_time(&mut measure.warmup, share, 0);
         }
         if let Some(turns) = &mut measure.turns {
             let few = u32::try_from(part((*turns).into(), share, turns_min)).unwrap_or(*turns);

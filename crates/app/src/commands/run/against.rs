@@ -37,7 +37,7 @@ pub fn execute(
         let what = format!("--against compares both families, and {only} alone is asked for");
         return Err(Failure::usage(what));
     }
-    let plan = plan(&asked(&args.design, tool), None)?;
+    let plan = plan(&asked(&args.design, tool), None, None)?;
     let key = match tool {
         Tool::Stamp => {
             let KeyArgs { key_file, word, credentials, .. } = &args.connect.key;

@@ -288,7 +288,7 @@ mod tests {
         let Command::Run(args) = parsed.map_err(|error| error.to_string())?.command else {
             panic!("run was typed")
         };
-        let made = plan(&args.design, None).map_err(|failure| format!("{failure:?}"))?;
+        let made = plan(&args.design, None, None).map_err(|failure| format!("{failure:?}"))?;
         Ok(made.cells.iter().map(|cell| cell.id.clone()).collect())
     }
 
@@ -380,7 +380,7 @@ mod tests {
             let Command::Run(args) = Cli::try_parse_from(words).unwrap().command else {
                 panic!("run was typed")
             };
-            match plan(&args.design, None).unwrap().design.stop {
+            match plan(&args.design, None, None).unwrap().design.stop {
                 Stop::Adaptive { time_ns_max, .. } => time_ns_max / 1_000_000_000,
                 Stop::Pairs { .. } => panic!("no pairs were typed"),
             }

@@ -1,6 +1,6 @@
 //! `run --via ssh`: between two hosts on which nothing is installed.
 
-use super::{only_of, plan};
+use super::plan;
 use crate::args::{Cli, RunArgs};
 use crate::commands::plan::expect;
 use crate::failure::{Failure, Outcome, results};
@@ -65,7 +65,7 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
         let what = "--via ssh measures between --from USER@HOST and --to USER@HOST, or one of them";
         return Err(Failure::usage(what).run("v6gap run --help", "shows examples"));
     };
-    let plan = only_of(plan(&args.design, None)?, args.only());
+    let plan = plan(&args.design, None, args.only())?;
     if args.result.dry_run {
         return expect::dry_run(&plan, Some(&named), true, args.result.json, context);
     }

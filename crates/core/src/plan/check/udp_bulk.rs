@@ -4,7 +4,7 @@
 use super::Problems;
 use super::cells::{sizes, times};
 use crate::family::Family;
-use crate::metric::Metric;
+use crate::metric::{Metric, Scale};
 use crate::plan::defaults;
 use crate::plan::draft::Measure;
 use crate::unit;
@@ -95,7 +95,9 @@ pub(super) fn udp_bulks(
             problems.add(key, problem.to_string());
         }
         let warmup_ns = u128::from(bulk.warmup_ns);
-        if warmup_ns > 0 && sending_ns(&bulk).is_some_and(|ns| ns <= warmup_ns) {
+        // What is lost is counted from the first on.
+        let asks_rate = metric.scale() != Scale::Difference;
+        if asks_rate && warmup_ns > 0 && sending_ns(&bulk).is_some_and(|ns| ns <= warmup_ns) {
             problems.add(format!("{key}.warmup"), "all packets are sent before it is over");
         }
         let is_payload = measure.parity.as_deref().is_none_or(|parity| parity == "payload");
