@@ -14,6 +14,8 @@ mod complaint;
 pub mod coordinator;
 mod creds;
 mod error;
+#[cfg(test)]
+mod fixtures;
 pub mod heard;
 pub mod hub;
 mod letter;

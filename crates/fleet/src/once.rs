@@ -194,26 +194,7 @@ fn words(way: &Way) -> String {
 mod tests {
     use super::*;
     use crate::coordinator::Heard;
-    use std::sync::Arc;
-    use v6gap_core::fleet::work::{Class, SentPlan};
-
-    /// Work between two hosts by the plan `light.toml`.
-    fn work(from: &str, to: &str) -> Work {
-        let (name, text, hash) = ("light.toml".to_owned(), String::new(), String::new());
-        Work {
-            from: from.parse().unwrap(),
-            to: to.parse().unwrap(),
-            to_is_agent: true,
-            class: Class::Light,
-            links: Vec::new(),
-            plan: Arc::new(SentPlan { name, text, hash, needs: Vec::new() }),
-            longest_ns: 1,
-            every_ns: 1,
-            port: None,
-            failed: 0,
-            continued: None,
-        }
-    }
+    use crate::fixtures::work;
 
     /// Agents that were just heard, in the order of their names.
     fn known(agents: &[(&str, &str)]) -> Known {

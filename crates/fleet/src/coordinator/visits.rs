@@ -157,27 +157,8 @@ fn read(all: &[(String, Vec<u8>)]) -> (Vec<Visited>, Vec<Missed>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
-    use v6gap_core::fleet::work::{Class, SentPlan};
+    use crate::fixtures::work;
     use v6gap_sys::stop::Stopper;
-
-    /// Work between two hosts by the plan `light.toml`.
-    fn work(from: &str, to: &str) -> Work {
-        let (name, text, hash) = ("light.toml".to_owned(), String::new(), String::new());
-        Work {
-            from: from.parse().unwrap(),
-            to: to.parse().unwrap(),
-            to_is_agent: true,
-            class: Class::Light,
-            links: Vec::new(),
-            plan: Arc::new(SentPlan { name, text, hash, needs: Vec::new() }),
-            longest_ns: 1,
-            every_ns: 1,
-            port: None,
-            failed: 0,
-            continued: None,
-        }
-    }
 
     #[test]
     fn what_the_broker_does_not_take_at_once_is_tried_again_and_not_for_ever() {

@@ -1,9 +1,10 @@
 //! Servers and clients that have pinned each other's public keys.
 
 use super::hostile::{Puppet, until_closed};
+use super::silent::answer;
 use super::*;
 use crate::control::handshake::tests::{pinned, public};
-use crate::control::handshake::{FIRST_BYTES, Initiator, Preambles, Responder};
+use crate::control::handshake::{Initiator, Preambles};
 use crate::server::TurnedAway;
 use v6gap_core::wire::preamble::{Control, Nonce};
 
@@ -81,15 +82,7 @@ fn heard_by(server: Key) -> (SocketAddr, JoinHandle<Vec<u8>>) {
     let listener = Listener::bind(SocketAddr::new(Family::V4.loopback(), 0), 8).unwrap();
     let address = listener.local().unwrap();
     let heard = thread::spawn(move || {
-        let stream = listener.accept().unwrap();
-        stream.read_exact(&mut [0; Control::BYTES]).unwrap();
-        let (control, nonce) = (Control { versions: SPOKEN }, Nonce([5; Nonce::BYTES]));
-        stream.write_all(&[&control.encode()[..], &nonce.0].concat()).unwrap();
-        let mut message = [0; FIRST_BYTES];
-        stream.read_exact(&mut message).unwrap();
-        let preambles = Preambles { client: control, server: control, nonce };
-        let (_, answer) = Responder::begin(&server, &preambles, &message).unwrap();
-        stream.write_all(&answer).unwrap();
+        let (stream, _) = answer(&listener, &server);
         let mut first = [0; 64];
         let read = stream.read(&mut first).unwrap_or(0);
         first[..read].to_vec()

@@ -115,19 +115,25 @@ pub(super) fn pretend_at<T: Send + 'static>(
     server: impl FnOnce(&Stream, &mut Sealed) -> T + Send + 'static,
 ) -> JoinHandle<T> {
     thread::spawn(move || {
-        let stream = listener.accept().unwrap();
-        stream.read_exact(&mut [0; Control::BYTES]).unwrap();
-        let (control, nonce) = (Control { versions: SPOKEN }, Nonce([5; Nonce::BYTES]));
-        stream.write_all(&[&control.encode()[..], &nonce.0].concat()).unwrap();
-        let mut message = [0; FIRST_BYTES];
-        stream.read_exact(&mut message).unwrap();
-        let preambles = Preambles { client: control, server: control, nonce };
-        let (responder, answer) = Responder::begin(&Key::none(), &preambles, &message).unwrap();
-        stream.write_all(&answer).unwrap();
+        let (stream, responder) = answer(&listener, &Key::none());
         let mut sealed = responder.complete(&[]).unwrap().sealed;
         sealed.trust();
         server(&stream, &mut sealed)
     })
+}
+
+/// Greets the next client as a server with that key does, and answers its first message.
+pub(super) fn answer(listener: &Listener, key: &Key) -> (Stream, Responder) {
+    let stream = listener.accept().unwrap();
+    stream.read_exact(&mut [0; Control::BYTES]).unwrap();
+    let (control, nonce) = (Control { versions: SPOKEN }, Nonce([5; Nonce::BYTES]));
+    stream.write_all(&[&control.encode()[..], &nonce.0].concat()).unwrap();
+    let mut message = [0; FIRST_BYTES];
+    stream.read_exact(&mut message).unwrap();
+    let preambles = Preambles { client: control, server: control, nonce };
+    let (responder, answer) = Responder::begin(key, &preambles, &message).unwrap();
+    stream.write_all(&answer).unwrap();
+    (stream, responder)
 }
 
 pub(super) fn say(stream: &Stream, sealed: &mut Sealed, message: &Message) {

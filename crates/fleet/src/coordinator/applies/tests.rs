@@ -1,27 +1,10 @@
 //! Mesh plans wait for visits, and nothing else does.
 
 use super::*;
+use crate::fixtures::work;
 use std::sync::Arc;
 use tokio::sync::Mutex;
-use v6gap_core::fleet::work::{Class, SentPlan};
 use v6gap_sys::stop::Stopper;
-
-fn work() -> Work {
-    let (name, text, hash) = ("light.toml".to_owned(), String::new(), String::new());
-    Work {
-        from: "rome/a".parse().unwrap(),
-        to: "oslo/b".parse().unwrap(),
-        to_is_agent: true,
-        class: Class::Light,
-        links: Vec::new(),
-        plan: Arc::new(SentPlan { name, text, hash, needs: Vec::new() }),
-        longest_ns: 1,
-        every_ns: 1,
-        port: None,
-        failed: 0,
-        continued: None,
-    }
-}
 
 fn said(key: &str) -> Said {
     Said { key: key.to_owned(), text: b"text".to_vec(), unix_ns: 0 }
@@ -36,9 +19,9 @@ fn nobody_waits_for_visits_and_what_is_said_counts_in_its_order() {
             let answer = Arc::clone(&answer);
             async move { answer.lock().await.recv().await.flatten() }
         });
-        let visited = |unix_ns| Visited::new(&work(), None, unix_ns);
+        let visited = |unix_ns| Visited::new(&work("rome/a", "oslo/b"), None, unix_ns);
         let measured = Outcome::Measured { run: None };
-        applies.came(&work(), &measured, 1);
+        applies.came(&work("rome/a", "oslo/b"), &measured, 1);
         applies.want(said("one"));
         for _ in 0..9 {
             tokio::task::yield_now().await;
@@ -47,7 +30,7 @@ fn nobody_waits_for_visits_and_what_is_said_counts_in_its_order() {
         // Much may happen before it does.
         applies.want(said("two"));
         applies.want(said("three"));
-        applies.came(&work(), &measured, 4);
+        applies.came(&work("rome/a", "oslo/b"), &measured, 4);
         applies.seen(&[visited(3)]);
         answers.send(Some(vec![visited(2)])).unwrap();
         let first = applies.take(were_read.recv().await.unwrap());
