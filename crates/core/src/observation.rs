@@ -494,10 +494,9 @@ impl EndReport {
     }
 
     /// Packets that the queue before the trial's interface dropped, and its name; or where that
-    /// dropped none, those of the interfaces that carried a good part of what it sent: a bond has
-    /// no queue of its own. Of several the one with most gives the name.
+    /// dropped none, those of the interfaces that together sent what it sent: a bond has no queue
+    /// of its own. Of several the one with most gives the name.
     pub fn queue_drops(&self) -> Option<(&str, u64)> {
-        const PARTS: i64 = 8;
         let own = self.interface()?;
         let sent = |name: &str| self.counter(&format!("if.{name}.tx_bytes"));
         let dropped = |name: &str| {
@@ -507,14 +506,19 @@ impl EndReport {
         if let Some(drops) = dropped(own) {
             return Some((own, drops));
         }
-        let below = self.counters.iter().filter_map(|(counter, _)| {
-            let name = counter.strip_prefix("queue.")?.strip_suffix(".drops")?;
-            let carried = (sent(own) / PARTS..=sent(own)).contains(&sent(name));
-            dropped(name).filter(|_| carried).map(|drops| (name, drops))
+        let members = self.counters.iter().filter_map(|(counter, _)| {
+            let name = counter.strip_prefix("if.")?.strip_suffix(".tx_bytes")?;
+            // What sent next to nothing is none of them.
+            let is_one = name != own && sent(name) > sent(own) / 50;
+            is_one.then_some(name)
         });
-        below.reduce(|(one, some), (other, more)| {
-            (if more > some { other } else { one }, some.saturating_add(more))
-        })
+        let members: Vec<&str> = members.collect();
+        let together: i64 = members.iter().map(|name| sent(name)).sum();
+        let drops = |name: &&str| dropped(name).unwrap_or(0);
+        let most = members.iter().copied().max_by_key(drops)?;
+        let all = members.iter().map(drops).fold(0, u64::saturating_add);
+        let is_bond = (together - sent(own)).abs() <= sent(own) / 10;
+        (is_bond && all > 0).then_some((most, all))
     }
 }
 
@@ -544,21 +548,22 @@ mod tests {
         assert_eq!(end.queue_drops(), None);
         let counters = [
             ("if.bond0.tx_bytes", 1_010),
-            ("if.eth0.tx_bytes", 700),
+            ("if.eth0.tx_bytes", 400),
             ("if.eth1.tx_bytes", 310),
-            ("if.wlan0.tx_bytes", 90),
-            ("queue.eth0.drops", 12),
-            ("queue.eth1.drops", 3),
+            ("if.eth2.tx_bytes", 300),
+            ("if.wlan0.tx_bytes", 9),
+            ("queue.eth0.drops", 10),
+            ("queue.eth1.drops", 8),
+            ("queue.eth2.drops", 12),
             ("queue.wlan0.drops", 50),
         ];
         let all =
             |of: &[(&str, i64)]| of.iter().map(|(name, by)| (name.to_string(), *by)).collect();
         end.counters = all(&counters);
-        assert_eq!((end.interface(), end.queue_drops()), (Some("bond0"), Some(("eth0", 15))));
+        assert_eq!((end.interface(), end.queue_drops()), (Some("bond0"), Some(("eth2", 30))));
         // What others send elsewhere is nothing of the trial's.
-        end.counters = all(&counters[3..]);
-        assert_eq!(end.queue_drops(), Some(("wlan0", 50)));
-        end.counters = all(&[("if.eth0.tx_bytes", 1_000), counters[3], counters[6]]);
+        let elsewhere = ("if.wlan0.tx_bytes", 300);
+        end.counters = all(&[("if.eth0.tx_bytes", 1_000), elsewhere, counters[8]]);
         assert_eq!((end.interface(), end.queue_drops()), (Some("eth0"), None));
     }
 

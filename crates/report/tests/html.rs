@@ -174,7 +174,7 @@ fn what_one_would_notice_has_its_answer() {
         assert!(chip.ends_with(word), "{chip}");
     };
     noticed(&html(&analysis), "Within 2 %");
-    assert!(html(&analysis).contains("<dt>Within 2 % (≈)</dt>"), "and its word is explained");
+    assert!(html(&analysis).contains("<dt>Within … (≈)</dt>"), "and its word is explained");
     analysis.questions[0].verdict = Verdict::CannotTell;
     analysis.questions[0].qualifier = Qualifier::Plain;
     noticed(&html(&analysis), "Can't tell");

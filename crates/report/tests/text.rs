@@ -212,8 +212,8 @@ fn a_plain_comparison_tells_the_values_of_both_runs() {
     let found = comparison(&[lab(), another_day("8m1c3e")]);
     let said = text::comparison(&found, &Style { width: 400, plain: true, ..Style::default() });
     for line in [
-        "Throughput, TCP, IPv6 against IPv4: A 1.4 % slower, B 1.4 % slower. No change that ",
-        "Throughput, TCP, IPv4: A 94.1 Mbit/s, B 97.0 Mbit/s. 3.0 % faster in B than in A (",
+        "Throughput, TCP, IPv6 against IPv4: A 1.4 % slower; B 1.4 % slower. No change that ",
+        "Throughput, TCP, IPv4: A 94.1 Mbit/s; B 97.0 Mbit/s. 3.0 % faster in B than in A (",
     ] {
         assert!(said.contains(line), "{line}: {said}");
     }

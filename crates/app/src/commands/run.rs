@@ -20,7 +20,7 @@ use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
 use v6gap_core::plan::check::check;
 use v6gap_core::plan::later::NothingToAdd;
-use v6gap_core::plan::{Plan, fit, preset};
+use v6gap_core::plan::{Plan, preset};
 use v6gap_core::record::{Ending, Line, RunHeader, RunId};
 use v6gap_core::workload::{Cell, Workload};
 use v6gap_core::world::World;
@@ -94,8 +94,9 @@ fn in_lab(
     context: &Context,
 ) -> Result<Outcome, Failure> {
     addresses_in_lab(args);
-    let path = fit::path_in(&lab.world);
-    let plan = plan(&args.design, Some(lab.world), args.only())?.fitted(path);
+    let plan = plan(&args.design, Some(lab.world), args.only())?;
+    let path = plan.path();
+    let plan = plan.fitted(path);
     if options.result.dry_run {
         return expect::dry_run(&plan, None, false, options.result.json, context);
     }

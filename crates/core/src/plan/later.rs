@@ -53,8 +53,8 @@ impl Plan {
         self.with_nulls_in_time(path)
     }
 
-    /// The path of the plan's lab, or a usual one.
-    fn path(&self) -> Path {
+    /// The path of the plan's lab by the lines of the families that it measures, or a usual one.
+    pub fn path(&self) -> Path {
         let arms = self.design.arms;
         let in_lab = |world| fit::path_of_families(world, [arms.a, arms.b]);
         self.world.as_ref().map_or(Path::USUAL, in_lab)

@@ -195,16 +195,23 @@ fn curve(delays: Delays<'_>, unit: Unit, x: (f64, f64)) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> = vec![(x.0, 0.0)];
     let mut seen: u64 = 0;
     let step = (x.1 - x.0) / POINTS as f64;
+    let mut left_out = None;
     for (ns, n) in delays.histogram {
         seen = seen.saturating_add(*n);
         let at = (*ns as f64 / 1e9 / unit.size, seen as f64 / all * 100.0);
         match points.last() {
             _ if at.0 > x.1 => break,
             _ if at.0 < x.0 => points[0].1 = at.1,
-            Some(last) if at.0 - last.0 < step => {}
+            Some(last) if at.0 - last.0 < step => {
+                left_out = Some(at);
+                continue;
+            }
             _ => points.push(at),
         }
+        left_out = None;
     }
+    // A curve that ends below the top is one of lost packets.
+    points.extend(left_out);
     points
 }
 

@@ -62,12 +62,12 @@ impl<'a> Grid<'a> {
         bytes.map_or_else(|| format_span(self.kind.duration_ns as f64), format_bytes)
     }
 
-    /// Whether a cell of the map of differences has nothing to say.
-    fn has_gaps(&self) -> bool {
+    /// Whether a cell in these columns of the map of differences has nothing to say.
+    fn has_gaps(&self, columns: usize) -> bool {
         let none = |cell: &Option<(&Question, Option<&Window>)>| {
             cell.is_none_or(|(q, _)| q.verdict == Verdict::None || q.effect.is_none())
         };
-        self.rows.iter().flat_map(|row| &row.cells).any(none)
+        self.rows.iter().flat_map(|row| row.cells.iter().take(columns)).any(none)
     }
 
     fn way(&self) -> &'static str {
@@ -200,7 +200,7 @@ fn draw(analysis: &Analysis, grid: &Grid<'_>, number: usize, paint: Paint) -> Op
         sheet.draw(&mut canvas, columns);
     }
     let maps_end = if beside { one } else { 3.0 * one + 2.0 * GAP };
-    let gaps = grid.has_gaps();
+    let gaps = grid.has_gaps(columns);
     let height = maps_end + KEY + if gaps { LINE } else { 0.0 };
     key(&mut canvas, analysis, maps_end + KEY - 8.0, gaps);
     let id = format!("window-{number}");

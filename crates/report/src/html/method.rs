@@ -105,9 +105,9 @@ pub(super) fn glossary() -> Markup {
         ),
         ("Same", "If there is a difference, it is too small to matter."),
         (
-            "Within 2 % (≈)",
-            "There is a difference, since the range excludes none, and it is too small to matter: \
-             within the margin, here of 2 %.",
+            "Within … (≈)",
+            "There is a difference, since the range does not hold 0, and it is too small to \
+             matter: smaller than the margin that is named.",
         ),
         ("Can’t tell", "The range holds a difference that matters and none; more pairs help."),
         ("Predicted", "What the lengths of the headers alone would cause."),

@@ -57,7 +57,7 @@ fn failures(comparison: &Comparison) -> Vec<String> {
             }
         };
         let verdict = match found.verdict {
-            Verdict::Worse => "worse: fails",
+            Verdict::Worse => "worse: fails more often",
             Verdict::Better => "better: fails less often",
             Verdict::Same | Verdict::CannotTell | Verdict::None => "can't tell",
         };

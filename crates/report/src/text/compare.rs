@@ -135,12 +135,15 @@ fn sentences(found: &Comparison, lines: &[Line<'_>], style: &Style, out: &mut St
         for (at, (run, change)) in found.runs.iter().skip(1).zip(&line.changes).enumerate() {
             let Some(change) = change else { continue };
             let other = valued(line, run.letter, at + 1);
-            let said = match change.sentence.strip_prefix(&named) {
-                Some(rest) => words::capital(rest),
-                None => change.sentence.clone(),
+            let text = match change.sentence.strip_prefix(&named) {
+                Some(rest) => {
+                    let verdict = Told::change(line.row, change).word();
+                    let said = words::capital(rest);
+                    format!("{named}{reference}; {other}. {said} Verdict: {verdict}.")
+                }
+                // It says by itself that there is no verdict, and of what.
+                None => format!("{named}{reference}; {other}. {}", change.sentence),
             };
-            let verdict = Told::change(line.row, change).word();
-            let text = format!("{named}{reference}, {other}. {said} Verdict: {verdict}.");
             say(style, out, &text);
         }
     }
