@@ -267,6 +267,14 @@ impl Kind for Capacity {
     }
 
     /// On a path whose packets arrive at once or never.
+    fn runs_ahead(&self) -> bool {
+        true
+    }
+
+    fn lingers(&self) -> bool {
+        true
+    }
+
     fn longest_ns(&self) -> Option<u64> {
         let settling = match self.search {
             Search::Load { .. } => 0,

@@ -160,6 +160,14 @@ impl Kind for Connect {
         Some(0)
     }
 
+    fn runs_ahead(&self) -> bool {
+        false
+    }
+
+    fn lingers(&self) -> bool {
+        false
+    }
+
     fn longest_ns(&self) -> Option<u64> {
         None
     }

@@ -12,6 +12,9 @@ use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
+/// A longer message is a transfer of its own.
+const ONE_BY_ONE_BYTES: u32 = 64 << 10;
+
 /// What is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -339,6 +342,14 @@ impl Kind for Echo {
 
     fn rate_bps_most(&self) -> Option<u64> {
         Some(0)
+    }
+
+    fn runs_ahead(&self) -> bool {
+        self.outstanding > 1 || self.message_bytes > ONE_BY_ONE_BYTES
+    }
+
+    fn lingers(&self) -> bool {
+        false
     }
 
     fn longest_ns(&self) -> Option<u64> {

@@ -171,6 +171,14 @@ impl Kind for Frames {
         self.stream().asked_bps()
     }
 
+    fn runs_ahead(&self) -> bool {
+        true
+    }
+
+    fn lingers(&self) -> bool {
+        true
+    }
+
     fn longest_ns(&self) -> Option<u64> {
         Some(self.duration_ns)
     }

@@ -61,6 +61,14 @@ pub trait Kind: Debug {
     /// waits for answers asks for none.
     fn rate_bps_most(&self) -> Option<u64>;
 
+    /// Whether it sends more before the last is answered, so that something must hold its senders
+    /// to the rate of their links.
+    fn runs_ahead(&self) -> bool;
+
+    /// Whether packets of it may still be under way when it is over, so that whatever is next waits
+    /// for them. Of what waits for its answers there are none.
+    fn lingers(&self) -> bool;
+
     /// Longest time that it takes by its own numbers, in ns; `None` where it lasts until its last
     /// exchange is over.
     fn longest_ns(&self) -> Option<u64>;

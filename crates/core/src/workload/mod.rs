@@ -44,9 +44,6 @@ use serde::{Deserialize, Serialize};
 /// What an end keeps of an exchange or a connection, in bytes.
 const TIME_BYTES: u64 = 16;
 
-/// A longer message is a transfer of its own.
-const ONE_BY_ONE_BYTES: u32 = 64 << 10;
-
 /// How an end waits for the next message of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -127,37 +124,6 @@ impl Workload {
             Workload::Visit(Visit::default()),
             Workload::Lookup(Lookup::default()),
         ]
-    }
-
-    /// Whether it sends more before the last is answered, so that something must hold its senders
-    /// to the rate of their links.
-    pub const fn runs_ahead(&self) -> bool {
-        match self {
-            Workload::Echo(echo) => echo.outstanding > 1 || echo.message_bytes > ONE_BY_ONE_BYTES,
-            Workload::Connect(_) | Workload::Lookup(_) => false,
-            Workload::TcpBulk(_)
-            | Workload::UdpBulk(_)
-            | Workload::Probe(_)
-            | Workload::Capacity(_)
-            | Workload::Frames(_)
-            | Workload::Visit(_) => true,
-        }
-    }
-
-    /// Whether packets of it may still be under way when it is over, so that whatever is next waits
-    /// for them. Of what waits for its answers there are none, and a visit ends with a reset and a
-    /// pause of its own.
-    pub const fn lingers(&self) -> bool {
-        match self {
-            Workload::TcpBulk(_)
-            | Workload::UdpBulk(_)
-            | Workload::Capacity(_)
-            | Workload::Frames(_) => true,
-            Workload::Probe(probe) => probe.load.is_some(),
-            Workload::Echo(_) | Workload::Connect(_) | Workload::Visit(_) | Workload::Lookup(_) => {
-                false
-            }
-        }
     }
 
     /// The workload with its packets marked; opening connections cannot be marked.

@@ -492,6 +492,14 @@ impl Kind for Probe {
         self.load.as_ref().map_or(Some(own), |load| Some(own + load.asked_bps()?))
     }
 
+    fn runs_ahead(&self) -> bool {
+        true
+    }
+
+    fn lingers(&self) -> bool {
+        self.load.is_some()
+    }
+
     fn longest_ns(&self) -> Option<u64> {
         Some(self.both_arms_ns())
     }

@@ -358,6 +358,14 @@ impl Kind for TcpBulk {
         self.pacing_bps
     }
 
+    fn runs_ahead(&self) -> bool {
+        true
+    }
+
+    fn lingers(&self) -> bool {
+        true
+    }
+
     fn longest_ns(&self) -> Option<u64> {
         Some(self.duration_ns)
     }

@@ -405,6 +405,14 @@ impl Kind for UdpBulk {
         self.asked_bps()
     }
 
+    fn runs_ahead(&self) -> bool {
+        true
+    }
+
+    fn lingers(&self) -> bool {
+        true
+    }
+
     fn longest_ns(&self) -> Option<u64> {
         Some(self.duration_ns)
     }

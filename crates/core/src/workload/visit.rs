@@ -191,6 +191,15 @@ impl Kind for Visit {
         if self.downloads() { None } else { Some(0) }
     }
 
+    fn runs_ahead(&self) -> bool {
+        true
+    }
+
+    fn lingers(&self) -> bool {
+        // It ends with a reset and a pause of its own.
+        false
+    }
+
     fn longest_ns(&self) -> Option<u64> {
         None
     }
@@ -286,6 +295,14 @@ impl Kind for Lookup {
 
     fn rate_bps_most(&self) -> Option<u64> {
         Some(0)
+    }
+
+    fn runs_ahead(&self) -> bool {
+        false
+    }
+
+    fn lingers(&self) -> bool {
+        false
     }
 
     fn longest_ns(&self) -> Option<u64> {
