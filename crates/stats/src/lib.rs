@@ -45,6 +45,7 @@ mod solve;
 pub mod spearman;
 mod special;
 pub mod steady;
+pub mod stein;
 pub mod summary;
 pub mod trend;
 pub mod two_runs;
