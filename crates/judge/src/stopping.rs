@@ -4,6 +4,7 @@
 mod failing;
 mod question;
 
+use crate::analysis::Validity;
 use crate::analysis::effect;
 use crate::analysis::joint::{self, Decided, Evidence};
 use crate::analysis::{conditions, words};
@@ -278,9 +279,11 @@ impl Interim {
     }
 
     fn decide(&self, blocks: fn(&Running) -> &Measured) -> Vec<Decided> {
-        let evidence = |q: &Running| q.evidence(&self.cells[q.cell], blocks(q));
+        let evidence = |q: &Running| {
+            q.evidence(&self.cells[q.cell], blocks(q), Validity::looked_at(&self.stop))
+        };
         let evidence: Vec<Evidence> = self.questions.iter().map(evidence).collect();
-        joint::decide(&evidence, &self.stop)
+        joint::decide(&evidence)
     }
 }
 

@@ -74,6 +74,21 @@ const HODGES_LEHMANN: Source = Source {
         ("year", "1963"),
     ],
 };
+const STEIN: Source = Source {
+    key: "stein1945",
+    short: "Stein 1945",
+    kind: "article",
+    fields: &[
+        ("author", "Charles Stein"),
+        (
+            "title",
+            "A Two-Sample Test for a Linear Hypothesis Whose Power is Independent of the Variance",
+        ),
+        ("journal", "Annals of Mathematical Statistics"),
+        ("volume", "16"),
+        ("year", "1945"),
+    ],
+};
 const WANG_RAMDAS: Source = Source {
     key: "wang2023",
     short: "Wang and Ramdas 2023",
@@ -105,9 +120,12 @@ const WAUDBY_SMITH_RAMDAS: Source = Source {
 };
 
 /// The sources that a run's estimates and ranges rest on.
-const fn of_ranges(stop: &Stop) -> &'static [Source] {
-    match stop {
+fn of_ranges(analysis: &Analysis) -> &'static [Source] {
+    match analysis.run.plan.design.stop {
         Stop::Pairs { .. } => &[HODGES_LEHMANN],
+        Stop::Adaptive { .. } if analysis.ended_by_itself() => {
+            &[HODGES_LEHMANN, STEIN, WAUDBY_SMITH_RAMDAS, WANG_RAMDAS]
+        }
         Stop::Adaptive { .. } => &[HODGES_LEHMANN, WAUDBY_SMITH_RAMDAS, WANG_RAMDAS],
     }
 }
@@ -116,7 +134,7 @@ const fn of_ranges(stop: &Stop) -> &'static [Source] {
 fn is_key(analysis: &Analysis, text: &str) -> bool {
     let reference = analysis.run.plan.reference.as_deref();
     let study = reference.and_then(published::find).map(|(study, _)| study.study);
-    let mut sources = of_ranges(&analysis.run.plan.design.stop).iter().chain(&[SCHUIRMANN, HOLM]);
+    let mut sources = of_ranges(analysis).iter().chain(&[SCHUIRMANN, HOLM]);
     study.as_deref() == Some(text) || sources.any(|source| source.key == text)
 }
 
@@ -189,7 +207,7 @@ pub fn bibtex(analysis: &Analysis) -> String {
         out.push('\n');
         out.push_str(&entry("misc", &study.study, &fields));
     }
-    for source in of_ranges(&run.plan.design.stop).iter().chain(&[SCHUIRMANN, HOLM]) {
+    for source in of_ranges(analysis).iter().chain(&[SCHUIRMANN, HOLM]) {
         let fields: Vec<(&str, String)> =
             source.fields.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         out.push('\n');
@@ -327,17 +345,33 @@ fn stopping(analysis: &Analysis, by: impl Fn(&Source) -> String) -> String {
              by ranks, and for shares of packets, with those of Student’s t.",
             by(&HODGES_LEHMANN)
         ),
-        Stop::Adaptive { time_ns_max, pairs_min } => format!(
-            "The run was to stop when every question was answered, after {pairs_min} pairs at the \
-             earliest and {} at the latest; estimates are Hodges-Lehmann{}, and ranges of \
-             {confidence} are confidence sequences, which hold at any stopping time: by bets on \
-             scores{} from {SCORES_MIN} pairs on, and of the mean of nearly normal values{} with \
-             fewer and for shares of packets.",
-            format_span(time_ns_max as f64),
-            by(&HODGES_LEHMANN),
-            by(&WAUDBY_SMITH_RAMDAS),
-            by(&WANG_RAMDAS)
-        ),
+        Stop::Adaptive { time_ns_max, pairs_min } => {
+            let until = format!(
+                "The run was to stop when every question was answered, after {pairs_min} pairs at \
+                 the earliest and {} at the latest; estimates are Hodges-Lehmann{}",
+                format_span(time_ns_max as f64),
+                by(&HODGES_LEHMANN)
+            );
+            let any_time = format!(
+                "confidence sequences, which hold at any stopping time: by bets on scores{} from \
+                 {SCORES_MIN} pairs on, and of the mean of nearly normal values{} with fewer and \
+                 for shares of packets",
+                by(&WAUDBY_SMITH_RAMDAS),
+                by(&WANG_RAMDAS)
+            );
+            match analysis.ended_by_itself() {
+                true => format!(
+                    "{until}. It asked {any_time}. As it ended by this rule, ranges of \
+                     {confidence} are those of one look, Student’s t below {SCORES_MIN} pairs \
+                     and for shares, and exact signed-rank ranges from there on, at least as wide \
+                     as the noise of the first pairs asks for{}, and at 0.7 of the error rate \
+                     where the estimate may have had a part in when it ended; those of questions \
+                     whose pairs resemble their neighbours stay confidence sequences.",
+                    by(&STEIN)
+                ),
+                false => format!("{until}, and ranges of {confidence} are {any_time}."),
+            }
+        }
     }
 }
 

@@ -28,6 +28,8 @@ ALL_LOOKS, FIRST_LOOKS = 1.5, 2.7
 ALPHA = 0.05
 # Of null blocks: error rates of a bias and of "agrees", and the power of "would have been seen".
 NULL_ALPHA, AGREES_ALPHA, NULL_POWER = 0.01, 0.05, 0.9
+# Part of an error rate that is left where the estimate had a part in when a run ended.
+LEFT = 0.7
 # What hosts take for an exchange: its uncertainty from run to run as a share, and at most, in s.
 OF_HOSTS, HOSTS_S = 0.01, 75e-6
 
@@ -373,11 +375,16 @@ def combine(question, result, trials):
         return None
     margin = margin_of(question)
     asked = sum(other["effect"] is not None for other in result["questions"])
-    fixed = result["design"]["stop"]["kind"] == "pairs"
+    told = question["effect"]["validity"] if question["effect"] else "any-time"
+    fixed = told == "fixed-number"
     together = question["effect"]["together"] if question["effect"] else 1
     ratio = is_ratio(question)
-    few = 2.0 ** (1 - len(d)) * asked > 0.05 if fixed else len(d) < SCORES_MIN
-    by_mean = lambda looks: fixed_mean(d, margin) if fixed else sequence_mean(d, margin, looks)
+    left = 1.0 if told == "any-time" or quiet(question, result, trials) else LEFT
+    least = 2.0 ** (1 - len(d)) * asked > ALPHA * (1.0 if fixed else left)
+    few = least if fixed else len(d) < SCORES_MIN or (told == "at-end" and least)
+    end = at_end(d, margin, left) if told == "at-end" else lambda look: look
+    by_mean = lambda looks: (sequence_mean(d, margin, looks) if told == "any-time"
+                             else end(fixed_mean(d, margin)))
     beside = None
     if not ratio:
         law = by_mean(ALL_LOOKS)
@@ -385,7 +392,7 @@ def combine(question, result, trials):
         law = {**by_mean(FIRST_LOOKS), "centre": walsh(d)[1]}
     else:
         before = nulls(question, result, trials)
-        law = signed_ranks(d, margin) if fixed else scored(d, before, margin)
+        law = scored(d, before, margin) if told == "any-time" else end(signed_ranks(d, margin))
         mean, (low, high) = by_mean(ALL_LOOKS), law["at"](0.05 / together)
         apart = abs(mean["centre"] - law["centre"]) > (high - low) / 2
         if apart or abs(stats.skew(d)) > SKEWNESS_MAX:
@@ -406,6 +413,41 @@ def combine(question, result, trials):
     lag1 = float(np.sum(z[:-1] * z[1:]) / np.sum(z * z)) if np.any(z) else 0.0
     more = {"lag1": lag1, "mean": beside}
     return {**found, **more, "n": len(d), "sd": float(np.std(d, ddof=1))}
+
+
+def quiet(question, result, trials):
+    """Whether the noise of the first look settles all that the trials of a cell are asked."""
+    own = [q for q in result["questions"] if q["cell"] == question["cell"] and q["effect"]]
+
+    def settles(q):
+        d = pairs(q, trials)[:LOOKS_MIN]
+        if len(d) < LOOKS_MIN or q["metric"] in result["design"].get("precision", {}):
+            return False
+        low, high = t_sequence(d, (FIRST_LOOKS if is_ratio(q) else ALL_LOOKS) * ALPHA)
+        return (high - low) / 2 <= margin_of(q) / 4
+
+    return all(map(settles, own))
+
+
+def at_end(d, margin, left):
+    """What one look is where a run ended by its own rule (Stein 1945)."""
+    n, noise = len(d), float(np.std(d[:LOOKS_MIN], ddof=1))
+    t = lambda alpha: stats.t.ppf(1 - alpha / 2, LOOKS_MIN - 1)
+    error = noise / math.sqrt(n)
+
+    def ended(look):
+        def at(alpha):
+            (low, high), first = look["at"](left * alpha), t(left * alpha) * error
+            return min(low, look["centre"] - first), max(high, look["centre"] + first)
+
+        far, room = abs(look["centre"]), margin - abs(look["centre"])
+        beyond = lambda x: stats.t.sf(x / error, LOOKS_MIN - 1) if error else float(x <= 0)
+        different = max(look["p_different"], min(1.0, 2 * beyond(far)))
+        same = max(look["p_same"], beyond(room))
+        return {**look, "at": at, "p_different": min(1.0, different / left),
+                "p_same": min(1.0, same / left)}
+
+    return ended
 
 
 def over_all(found, low, high, margin):

@@ -46,7 +46,7 @@ pub enum Stop {
         /// Blocks of each cell.
         pairs: u32,
     },
-    /// When every question is answered or the time is over; intervals hold at any stopping time.
+    /// When every question is answered or the time is over; what is shown before holds at any time.
     Adaptive {
         /// Longest time for the whole run, in ns.
         time_ns_max: u64,

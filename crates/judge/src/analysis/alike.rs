@@ -11,7 +11,7 @@ use super::compare::set_up;
 use super::effect::{self, Setting, hosts};
 use super::history::History;
 use super::summary::Summary;
-use super::{Analysis, Effect, Question, Range, conditions, guard};
+use super::{Analysis, Effect, Question, Range, Validity, conditions, guard};
 use crate::reach::{self, level};
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -241,8 +241,9 @@ pub fn moments(q: &Question, of: Of, stop: &Stop, series: usize) -> Option<Momen
     let guard = guard::examine(&values, margin, series);
     let units = guard.units(&values);
     let plain = Moments { mean: summary::mean(units), sd: summary::sd(units), n: units.len() };
+    let validity = if of == Of::Difference { effect.validity } else { Validity::looked_at(stop) };
     let of_range = |centre: f64, half_width: f64, n: usize, alpha: f64| {
-        let sd = half_width / effect::radius(q.metric.scale(), n, 1.0, alpha, stop);
+        let sd = half_width / effect::radius(q.metric.scale(), n, 1.0, alpha, validity);
         Moments { mean: centre, sd: if sd.is_finite() { sd } else { plain.sd }, n }
     };
     Some(match (q.metric.scale(), of.arm()) {
@@ -274,7 +275,7 @@ pub fn moments(q: &Question, of: Of, stop: &Stop, series: usize) -> Option<Momen
         (Scale::Ratio, Some(_)) => {
             let scale = Scale::Ratio;
             let setting = Setting {
-                stop,
+                validity,
                 levels: 1,
                 together: 1,
                 questions: series,

@@ -5,7 +5,7 @@
 
 use super::compare::Of;
 use super::effect::{self, BLOCKS_MIN, Combined, Setting};
-use super::{Discarded, Pair, Question, Range, conditions};
+use super::{Discarded, Pair, Question, Range, Validity, conditions};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
@@ -198,7 +198,7 @@ fn answer(plan: &Plan, open: &Open<'_>, discarded: &[Discarded]) -> Option<Claim
         return None;
     }
     let setting = Setting {
-        stop: &plan.design.stop,
+        validity: Validity::looked_at(&plan.design.stop),
         levels: open.changes.len(),
         together: open.changes.len(),
         questions: open.changes.len(),

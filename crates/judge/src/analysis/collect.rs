@@ -1,5 +1,6 @@
 //! From the lines of a journal to blocks: which trials belong together and which of them count.
 
+use super::effect::validity::Validity;
 use super::{AnalysisError, effect};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -51,10 +52,33 @@ pub(super) struct Collected<'a> {
     pub blocks: Vec<Block<'a>>,
     pub trials: Vec<&'a TrialRecord>,
     pub ending: Option<&'a Ending>,
+    /// Whether somebody stopped it, or went on with it when it was over.
+    pub looked_at: bool,
     /// Cells without a value, with the reason: refused before the run or given up in it.
     pub unmeasured: BTreeMap<&'a str, &'a str>,
     /// Attempts at blocks that gave nothing.
     pub failed: Vec<&'a FailedAttempt>,
+}
+
+impl Collected<'_> {
+    /// When ranges are to hold.
+    pub fn validity(&self) -> Validity {
+        let stop = &self.run.plan.design.stop;
+        match self.ending {
+            Some(Ending::Complete) if !self.looked_at => Validity::to_the_end(stop),
+            _ => Validity::looked_at(stop),
+        }
+    }
+}
+
+/// How much further apart two clocks of one host may be from one trial to the next, in ns: where it
+/// is more, another session has begun, or nobody knows what happened in between.
+const CLOCKS_APART_NS: u64 = 1_000_000_000;
+
+/// Whether two trials that follow each other are of one session.
+fn is_of_one_session(a: &TrialRecord, b: &TrialRecord) -> bool {
+    let began_ns = |trial: &TrialRecord| trial.started_unix_ns.wrapping_sub(trial.started_ns);
+    began_ns(a).abs_diff(began_ns(b)) <= CLOCKS_APART_NS
 }
 
 /// Trials count when a block line follows that says so; what a crash cut off is left out.
@@ -68,6 +92,7 @@ pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
         trials: Vec::new(),
         failed: Vec::new(),
         ending: None,
+        looked_at: false,
         unmeasured: run.refused.iter().map(|(cell, why)| (cell.as_str(), why.as_str())).collect(),
     };
     let mut open: Vec<&TrialRecord> = Vec::new();
@@ -78,6 +103,8 @@ pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
                 if run.plan.cell(&trial.cell).is_none() {
                     return Err(AnalysisError::UnknownCell(trial.cell.clone()));
                 }
+                let last = found.trials.last();
+                found.looked_at |= last.is_some_and(|last| !is_of_one_session(last, trial));
                 found.trials.push(trial);
                 open.push(trial);
             }
@@ -99,6 +126,7 @@ pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
             }
             Line::Allotted(_) => open.clear(),
             Line::End(ending) => {
+                found.looked_at |= *ending == Ending::Stopped;
                 found.ending = Some(ending);
                 open.clear();
             }

@@ -30,7 +30,7 @@ const ORDER_BLOCKS_MIN: usize = 3;
 /// What else the blocks of a question say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Diagnostics {
-    /// p-value of "no difference"; holds at any stopping time if the run is adaptive.
+    /// p-value of "no difference"; holds when the ranges do, see [`Validity`](super::Validity).
     pub p_different: f64,
     /// p-value of no difference, corrected after Holm for the questions decided together.
     pub p_different_adjusted: f64,

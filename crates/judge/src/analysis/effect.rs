@@ -6,17 +6,19 @@ use super::{Effect, Range};
 use crate::reach::{ALPHA, ALPHA_SAME, level};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Better, Metric, Scale};
-use v6gap_core::plan::Stop;
 use v6gap_core::record::TrialRecord;
-use v6gap_stats::sequence::{self, Looks, t_sequence_radius};
+use v6gap_stats::sequence::{self, LOOKS_MIN, Looks, t_sequence_radius};
+use v6gap_stats::stein::First;
 use v6gap_stats::{
     Alternative, Estimate, Interval, drift, equivalence, loss, paired_t, score, signed_rank,
     summary,
 };
 
 pub mod hosts;
+pub mod validity;
 
 use hosts::Hosts;
+use validity::{End, Validity};
 
 /// Fewest valid blocks for any range.
 pub const BLOCKS_MIN: usize = v6gap_core::plan::PAIRS_TO_DECIDE as usize;
@@ -54,6 +56,17 @@ pub fn of_trials(metric: Metric, trials: PerArm<&TrialRecord>) -> Option<f64> {
     Some(of_block(metric, a, b))
 }
 
+/// Half-width of the 95 % range with which "the same" is settled, as a part of the margin.
+pub const SETTLED: f64 = 0.25;
+
+/// Whether a run ends by the noise of its first look alone, whatever is found: where its range at
+/// any time settles "the same". Not where a precision is asked for, since a range around a larger
+/// ratio is wider as it is shown.
+pub fn is_quiet(metric: Metric, sd: f64, margin: f64, precision: Option<f64>) -> bool {
+    let radius = radius(metric.scale(), LOOKS_MIN, sd, ALPHA, Validity::AnyTime);
+    precision.is_none() && radius <= SETTLED * self::margin(metric, margin)
+}
+
 /// The margin on the scale of [`of_block`]: `ln(1 + m)`, or m itself.
 pub fn margin(metric: Metric, margin: f64) -> f64 {
     metric.scale().single(margin)
@@ -71,7 +84,7 @@ pub struct Combined {
     /// Range by which "same" is decided for the residual: as `i90`, stricter when several levels
     /// are decided together.
     pub equivalence: Interval,
-    /// p-value of no difference; holds at any stopping time when the run is adaptive.
+    /// p-value of no difference, as the ranges hold it: see [`Validity`].
     pub p: f64,
     /// p-value of a difference at least as large as the margin; likewise.
     pub p_same: f64,
@@ -94,6 +107,8 @@ pub struct Combined {
     pub together: usize,
     /// What of the ranges is the hosts'.
     pub hosts: Hosts,
+    /// When they hold.
+    pub validity: Validity,
 }
 
 /// The mean beside the centre, on the scale of [`of_block`].
@@ -121,8 +136,8 @@ pub struct Singly {
 /// What belongs to a question beside its effects.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'a> {
-    /// The stopping rule.
-    pub stop: &'a Stop,
+    /// When its ranges are to hold.
+    pub validity: Validity,
     /// Number of levels decided together.
     pub levels: usize,
     /// Questions for which the ranges are to hold together: 1 for each by itself.
@@ -142,7 +157,7 @@ pub struct Setting<'a> {
 impl Setting<'_> {
     /// One question of ratios by itself, with a margin of 5 %.
     pub const ALONE: Setting<'static> = Setting {
-        stop: &Stop::Pairs { pairs: 8 },
+        validity: Validity::FixedNumber,
         levels: 1,
         together: 1,
         questions: 1,
@@ -160,9 +175,16 @@ pub fn combine(effects: &[f64], setting: &Setting<'_>) -> Option<Combined> {
     }
     let guard = guard::examine(effects, setting.margin, setting.questions);
     let units = guard.units(effects);
+    let validity = match setting.validity {
+        Validity::AtEnd { .. } if guard.merged() > 1 || guard.modes.is_some() => Validity::AnyTime,
+        validity => validity.of_values(effects),
+    };
+    let setting = &Setting { validity, ..*setting };
     let mut combined = match setting.scale {
         Scale::Difference => by_mean(units, setting, Looks::All),
-        Scale::Ratio if normal_must_do(units.len(), setting) => by_few(units, setting),
+        Scale::Ratio if validity.normal_must_do(units.len(), setting.questions) => {
+            by_few(units, setting)
+        }
         Scale::Ratio => {
             // Means of neighbours have another scale than null blocks.
             let nulls = if guard.merged() == 1 { setting.nulls } else { &[] };
@@ -207,30 +229,33 @@ impl Rates {
     }
 }
 
-/// Whether so few values can tell nothing without a law: signed ranks of a planned number, since of
-/// n values all to one side the two-sided p-value is 2^(1 − n), and that times the questions of the
-/// run must be small, as the headline asks; and bets below [`SCORES_MIN`].
-fn normal_must_do(n: usize, setting: &Setting<'_>) -> bool {
-    match setting.stop {
-        Stop::Pairs { .. } => libm::exp2(1.0 - n as f64) * setting.questions.max(1) as f64 > ALPHA,
-        Stop::Adaptive { .. } => n < SCORES_MIN,
-    }
-}
-
 /// The mean of the values, taken for nearly normal.
 fn by_mean(units: &[f64], setting: &Setting<'_>, looks: Looks) -> Combined {
-    match setting.stop {
-        Stop::Pairs { .. } => Combined {
-            p: paired_t::t_p(units, Alternative::TwoSided),
-            p_same: equivalence::tost_t(units, setting.margin),
-            ..ranged(units, setting, |alpha| paired_t::t_interval(units, alpha))
-        },
-        Stop::Adaptive { .. } => Combined {
+    if setting.validity == Validity::AnyTime {
+        return Combined {
             p: sequence::anytime_p(units, looks),
             p_same: sequence::anytime_equivalence_p(units, setting.margin, looks),
             ..ranged(units, setting, |alpha| sequence::t_sequence(units, alpha, looks))
-        },
+        };
     }
+    let p = paired_t::t_p(units, Alternative::TwoSided);
+    let p_same = equivalence::tost_t(units, setting.margin);
+    once(units, setting, (p, p_same), |alpha| paired_t::t_interval(units, alpha))
+}
+
+/// The ranges and p-values of one look, and what a run by its own rule asks for beside.
+fn once(
+    units: &[f64],
+    setting: &Setting<'_>,
+    (p, p_same): (f64, f64),
+    look: impl Fn(f64) -> Estimate,
+) -> Combined {
+    let Some(end) = End::of(units, setting.validity) else {
+        return Combined { p, p_same, ..ranged(units, setting, look) };
+    };
+    let found = ranged(units, setting, |alpha| end.range(&look, alpha));
+    let p_same = end.p_same(p_same, found.centre, setting.margin);
+    Combined { p: end.p(p, found.centre), p_same, ..found }
 }
 
 /// The centre of the values, with ranges as those of their mean: of a normal law both are one.
@@ -245,23 +270,21 @@ fn by_few(units: &[f64], setting: &Setting<'_>) -> Combined {
 
 /// The centre of the values, whatever their law is if only symmetric.
 fn by_centre(units: &[f64], nulls: &[f64], setting: &Setting<'_>) -> Combined {
-    let found = match setting.stop {
-        Stop::Pairs { .. } => Combined {
-            p: signed_rank::wilcoxon_p(units, Alternative::TwoSided),
-            p_same: equivalence::tost_wilcoxon(units, setting.margin),
-            ..ranged(units, setting, |alpha| signed_rank::hodges_lehmann(units, alpha))
-        },
-        Stop::Adaptive { .. } => {
-            let scores = score::Sequence::new(units, nulls);
-            Combined {
-                p: scores.anytime_p(0.0),
-                p_same: scores.equivalence_p(setting.margin),
-                ..ranged(units, setting, |alpha| scores.estimate(alpha))
-            }
+    let found = if setting.validity == Validity::AnyTime {
+        let scores = score::Sequence::new(units, nulls);
+        Combined {
+            p: scores.anytime_p(0.0),
+            p_same: scores.equivalence_p(setting.margin),
+            ..ranged(units, setting, |alpha| scores.estimate(alpha))
         }
+    } else {
+        let p = signed_rank::wilcoxon_p(units, Alternative::TwoSided);
+        let p_same = equivalence::tost_wilcoxon(units, setting.margin);
+        once(units, setting, (p, p_same), |alpha| signed_rank::hodges_lehmann(units, alpha))
     };
     let half_width = found.i95.width() / 2.0;
-    let of_normal = radius(setting.scale, units.len(), 1.0, Rates::of(setting).shown, setting.stop);
+    let of_normal =
+        radius(setting.scale, units.len(), 1.0, Rates::of(setting).shown, setting.validity);
     let noise = if half_width.is_finite() { half_width / of_normal } else { found.noise };
     let mean = by_mean(units, setting, Looks::All);
     let apart = libm::fabs(mean.centre - found.centre) > half_width;
@@ -270,15 +293,18 @@ fn by_centre(units: &[f64], nulls: &[f64], setting: &Setting<'_>) -> Combined {
     Combined { noise, mean: (apart || lopsided).then_some(beside), ..found }
 }
 
-/// Half-width of the range of so many normal values of a scale with standard deviation `sd`, by the
-/// rule that belongs to the stopping rule: exact where the law is taken for normal, else within a
-/// tenth.
-pub fn radius(scale: Scale, n: usize, sd: f64, alpha: f64, stop: &Stop) -> f64 {
-    let alpha = match (stop, scale) {
-        (Stop::Pairs { .. }, _) => return paired_t::radius(n, sd, alpha),
-        (Stop::Adaptive { .. }, Scale::Difference) => Looks::All.asked(alpha),
-        (Stop::Adaptive { .. }, Scale::Ratio) if n < SCORES_MIN => Looks::First.asked(alpha),
-        (Stop::Adaptive { .. }, Scale::Ratio) => alpha,
+/// Half-width of the range of so many normal values of a scale with standard deviation `sd`: exact
+/// where the law is taken for normal, else within a tenth.
+pub fn radius(scale: Scale, n: usize, sd: f64, alpha: f64, validity: Validity) -> f64 {
+    let alpha = match (validity.of_number(n), scale) {
+        (Validity::FixedNumber, _) => return paired_t::radius(n, sd, alpha),
+        (Validity::AtEnd { left }, _) => {
+            let first = First::known(sd, LOOKS_MIN);
+            return first.map_or(f64::INFINITY, |first| End { first, n, left }.radius(alpha));
+        }
+        (Validity::AnyTime, Scale::Difference) => Looks::All.asked(alpha),
+        (Validity::AnyTime, Scale::Ratio) if n < SCORES_MIN => Looks::First.asked(alpha),
+        (Validity::AnyTime, Scale::Ratio) => alpha,
     };
     t_sequence_radius(n, sd, alpha)
 }
@@ -305,6 +331,7 @@ fn ranged(units: &[f64], setting: &Setting<'_>, at: impl Fn(f64) -> Estimate) ->
         singly: None,
         together: setting.together,
         hosts: Hosts::NOTHING,
+        validity: setting.validity,
     }
 }
 
@@ -368,7 +395,7 @@ impl Combined {
     /// no difference was found, the range reaches at least as far as the share that bursts of up to
     /// [`loss::BURST_MAX`] can have beyond what was seen in either arm; and whatever was seen,
     /// "same" needs so many datagrams that bursts at the margin would have left more.
-    pub fn bounded(self, events: &PerArm<(u64, u64)>, margin: f64, stop: &Stop) -> Combined {
+    pub fn bounded(self, events: &PerArm<(u64, u64)>, margin: f64) -> Combined {
         let (trials, together) = (self.n as u64, self.together);
         let singly = self.bounded_singly(events, margin);
         let missed = events.map(|events| missed(events, trials, together));
@@ -382,7 +409,7 @@ impl Combined {
         let centre = singly.centre;
         let reach = Interval { low: centre - missed.a, high: centre + missed.b };
         if singly.i95.excludes(0.0) {
-            return Combined { p_same, ..singly.of_found(reach, margin, p_same, stop) };
+            return Combined { p_same, ..singly.of_found(reach, margin, p_same) };
         }
         // Bursts that stay below the margin leave nothing to say apart of events that come singly.
         let ranges = Singly { i95: singly.i95, i90: singly.i90 };
@@ -394,14 +421,14 @@ impl Combined {
     /// A difference that was found was seen in so many trials that their scatter tells how events
     /// are bunched. The t range of a fixed number is too narrow for that, and one within the margin
     /// of too few packets: these reach as far away from none as bursts may have hidden.
-    fn of_found(self, reach: Interval, margin: f64, p_same: f64, stop: &Stop) -> Combined {
+    fn of_found(self, reach: Interval, margin: f64, p_same: f64) -> Combined {
         let unsure = self.i90.within(-margin, margin) && p_same > level(ALPHA, self.together);
         let (low, high) = match unsure {
             true => (reach.low.min(-margin), reach.high.max(margin)),
             false => (reach.low, reach.high),
         };
-        match (stop, self.centre > 0.0) {
-            (Stop::Adaptive { .. }, _) if !unsure => self,
+        match (self.validity, self.centre > 0.0) {
+            (Validity::AtEnd { .. } | Validity::AnyTime, _) if !unsure => self,
             (_, true) => self.widened(self.i95.low, high),
             (_, false) => self.widened(low, self.i95.high),
         }
@@ -440,6 +467,7 @@ impl Combined {
             blocks: self.n,
             sd: self.sd,
             together: self.together,
+            validity: self.validity,
         }
     }
 }

@@ -93,16 +93,12 @@ pub(super) fn judge(
 mod tests {
     use super::*;
     use crate::analysis::effect::{Setting, combine};
-    use v6gap_core::plan::Stop;
-
-    const STOP: Stop = Stop::Pairs { pairs: 8 };
 
     /// Eight blocks around `centre`, all within `spread`.
     fn blocks(centre: f64, spread: f64) -> Combined {
         let effects: alloc::vec::Vec<f64> =
             (-4..=4).map(|i| centre + spread * f64::from(i) / 4.0).collect();
-        let setting = Setting { stop: &STOP, ..Setting::ALONE };
-        combine(&effects, &setting).unwrap()
+        combine(&effects, &Setting::ALONE).unwrap()
     }
 
     fn judged(metric: Metric, centre: f64, spread: f64, predicted: f64) -> Option<Explained> {

@@ -3,15 +3,16 @@
 
 use super::Verdict;
 use super::effect::hosts::Hosts;
+use super::effect::validity::Validity;
 use super::effect::{self, Combined, Setting};
 use super::verdict::{self, Adjusted, Ruling};
 use crate::reach;
 use alloc::vec::Vec;
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
-use v6gap_core::plan::Stop;
 use v6gap_core::workload::Transport;
 use v6gap_stats::multiplicity::holm;
+use v6gap_stats::{sequence, summary};
 
 /// What was measured for one question.
 #[derive(Debug)]
@@ -22,6 +23,12 @@ pub struct Evidence {
     pub transport: Transport,
     /// The margin, as the plan has it.
     pub margin: f64,
+    /// Number of its cell: questions of one cell share their trials.
+    pub cell: usize,
+    /// When its ranges are to hold.
+    pub validity: Validity,
+    /// Half-width of the range that the plan asks for.
+    pub precision: Option<f64>,
     /// Effects of the valid blocks, in order of time.
     pub effects: Vec<f64>,
     /// Effects of the valid null blocks before the first comparison.
@@ -32,6 +39,14 @@ pub struct Evidence {
     /// What a share counts over the valid blocks, see [`v6gap_core::values::counted`]; `None` of
     /// other metrics.
     pub events: Option<PerArm<(u64, u64)>>,
+}
+
+impl Evidence {
+    /// Whether the noise of the first look settles it, whatever is found.
+    fn is_quiet(&self) -> bool {
+        let sd = self.effects.get(..sequence::LOOKS_MIN).map_or(f64::INFINITY, summary::sd);
+        effect::is_quiet(self.metric, sd, self.margin, self.precision)
+    }
 }
 
 /// What it says.
@@ -59,9 +74,9 @@ impl Decided {
 /// Decides all questions. Those of one metric over one transport form a group: their p-values of
 /// "different" and of "same" are corrected after Holm, each among themselves. What is said of the
 /// run as a whole needs the correction over all questions, for which there is a p-value as well.
-pub fn decide(evidence: &[Evidence], stop: &Stop) -> Vec<Decided> {
+pub fn decide(evidence: &[Evidence]) -> Vec<Decided> {
     let decided = evidence.iter().map(|question| Decided {
-        combined: combine(question, evidence, stop, 1),
+        combined: combine(question, evidence, 1),
         p: Adjusted::NOTHING,
         p_run: 1.0,
         ruling: None,
@@ -84,7 +99,7 @@ pub fn decide(evidence: &[Evidence], stop: &Stop) -> Vec<Decided> {
             let question = &evidence[member];
             let margin = effect::margin(question.metric, question.margin);
             let found = decided[member].combined.take().map(|combined| {
-                let wider = || combine(question, evidence, stop, open);
+                let wider = || combine(question, evidence, open);
                 verdict::coherent(question.metric, combined, margin, p, wider)
             });
             let (combined, ruling) = found.unzip();
@@ -99,17 +114,13 @@ pub fn decide(evidence: &[Evidence], stop: &Stop) -> Vec<Decided> {
 }
 
 /// One question with ranges that hold for so many together.
-fn combine(
-    question: &Evidence,
-    all: &[Evidence],
-    stop: &Stop,
-    together: usize,
-) -> Option<Combined> {
+fn combine(question: &Evidence, all: &[Evidence], together: usize) -> Option<Combined> {
     let group = || all.iter().filter(|other| alike(question, other));
     let own = core::iter::once(question).chain(group());
     let nulls = own.map(|q| &q.nulls).find(|nulls| nulls.len() >= effect::NULLS_MIN);
+    let mut of_cell = all.iter().filter(|other| other.cell == question.cell);
     let setting = Setting {
-        stop,
+        validity: question.validity.if_quiet(of_cell.all(Evidence::is_quiet)),
         levels: group().count(),
         together,
         questions: all.len(),
@@ -119,7 +130,7 @@ fn combine(
     };
     let combined = effect::combine(&question.effects, &setting)?;
     Some(match &question.events {
-        Some(events) => combined.bounded(events, setting.margin, stop),
+        Some(events) => combined.bounded(events, setting.margin),
         None => combined.with_hosts(Hosts::of(question.hosts, &setting)),
     })
 }

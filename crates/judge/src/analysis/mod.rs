@@ -54,6 +54,7 @@ pub mod words;
 pub use counted::Counted;
 pub use diagnostics::{Diagnostics, Modes, OrderEffect, Outlier, order_mattered};
 pub use drawn::{Anew, DrawnFact, Nuisance};
+pub use effect::validity::Validity;
 pub use failures::{Exchanges, Failures};
 pub use nulls::{NullResult, NullTold};
 pub use races::Race;
@@ -148,6 +149,8 @@ pub struct Effect {
     /// Questions for which the ranges hold together: more than 1 where questions decided together
     /// stay open although each by itself would not.
     pub together: usize,
+    /// When its ranges hold.
+    pub validity: Validity,
 }
 
 /// The mean of a lopsided law beside its centre, which [`Effect::estimate`] is: what lies far off
@@ -416,6 +419,12 @@ impl Analysis {
             *most = null.blocks.max(*most);
         }
         of_cells.values().sum()
+    }
+
+    /// Whether the run went its own way to its end, so that ranges are those of that end.
+    pub fn ended_by_itself(&self) -> bool {
+        let effects = self.questions.iter().filter_map(|q| q.effect.as_ref());
+        effects.map(|effect| effect.validity).any(|by| matches!(by, Validity::AtEnd { .. }))
     }
 
     /// Whether each family agrees with itself, in all in which it could be seen.

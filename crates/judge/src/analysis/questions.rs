@@ -81,7 +81,6 @@ impl Question {
 
 /// Ranges and rulings of all questions together, then what else their blocks say.
 fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
-    let stop = &found.run.plan.design.stop;
     let valid: Vec<Evidence> = open.iter().map(|o| evidence(found, o, |b| b.valid)).collect();
     let kept: Vec<Evidence> = open.iter().map(|o| evidence(found, o, |_| true)).collect();
     // A cell that could not be measured is no question, unless it was given up late; nor is what
@@ -99,9 +98,8 @@ fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
         evidence.into_iter().zip(&counts).filter(|(_, counts)| **counts).map(|(a, _)| a).collect()
     };
     let (valid, kept) = (among(valid), among(kept));
-    let questions = valid.len();
-    let decided = joint::decide(&valid, stop);
-    let mut with_discarded = joint::decide(&kept, stop).into_iter();
+    let decided = joint::decide(&valid);
+    let mut with_discarded = joint::decide(&kept).into_iter();
     let those = open.iter_mut().zip(counts).filter(|(_, counts)| *counts).map(|(o, _)| o);
     for ((o, decided), evidence) in those.zip(decided).zip(&valid) {
         let blocks: Vec<&Block<'_>> = measured(o, |b| b.valid).map(|(block, _)| block).collect();
@@ -115,7 +113,7 @@ fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
             &blocks,
             &evidence.effects,
             combined.as_ref(),
-            questions,
+            valid.len(),
         );
         o.diagnostics = Diagnostics {
             p_different: combined.as_ref().map_or(1.0, |c| c.p),
@@ -155,6 +153,9 @@ fn evidence(found: &Collected<'_>, o: &Open<'_>, counts: Counts) -> Evidence {
         metric: o.metric,
         transport: o.cell.workload.transport(),
         margin: plan.margin(o.metric),
+        cell: plan.cell(&o.cell.id).map_or(0, |(cell, _)| cell),
+        validity: found.validity(),
+        precision: plan.design.precision.get(&o.metric).copied(),
         effects: rounds::values(
             o.metric.scale(),
             measured(o, counts).map(|(b, v)| (b.round(), effect::of_block(o.metric, v.a, v.b))),

@@ -8,7 +8,7 @@ use super::effect::{BLOCKS_MIN, Combined};
 use super::joint::{self, Evidence};
 use super::verdict::Ruling;
 use super::words::{amount_of, amount_within, decided_by, most, span_in_words, table_range, tiny};
-use super::{Discarded, Effect, Qualifier, Question, Verdict, conditions, words};
+use super::{Discarded, Effect, Qualifier, Question, Validity, Verdict, conditions, words};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -64,8 +64,10 @@ pub(super) fn judge(
     let ends = ends(plan, questions, discarded);
     let mut found: Vec<SizeEffect> = Vec::new();
     for of in Of::ALL {
-        let evidence: Vec<Evidence> = ends.iter().map(|ends| evidence(ends, of)).collect();
-        for (decided, ends) in joint::decide(&evidence, &plan.design.stop).into_iter().zip(&ends) {
+        let validity = Validity::looked_at(&plan.design.stop);
+        let evidence: Vec<Evidence> =
+            ends.iter().map(|ends| evidence(ends, of, validity)).collect();
+        for (decided, ends) in joint::decide(&evidence).into_iter().zip(&ends) {
             let ruling = decided.ruling.unwrap_or(Ruling::NOTHING);
             found.push(finish(ends, of, decided.combined.as_ref(), &ruling, names));
         }
@@ -103,12 +105,15 @@ fn ends<'a>(plan: &Plan, questions: &'a [Question], discarded: &[Discarded]) -> 
 }
 
 /// The changes within the rounds in which both sizes count.
-fn evidence(ends: &Ends<'_>, of: Of) -> Evidence {
+fn evidence(ends: &Ends<'_>, of: Of, validity: Validity) -> Evidence {
     let [low, _] = ends.questions;
     Evidence {
         metric: low.metric,
         transport: low.transport,
         margin: low.margin,
+        cell: 0,
+        validity,
+        precision: None,
         effects: claims::change(of, ends.questions),
         nulls: Vec::new(),
         hosts: 0.0,

@@ -194,7 +194,7 @@ fn further(needed: usize, have: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{effect, guard};
+    use crate::analysis::{Validity, effect, guard};
 
     /// One arm far slower in two pairs of 24: most pairs say the same, their mean does not.
     #[test]
@@ -234,6 +234,7 @@ mod tests {
             singly: None,
             hosts: Hosts::NOTHING,
             together: 1,
+            validity: Validity::FixedNumber,
         };
         assert_eq!(pairs_to_settle(&combined, 0.02, 1), None);
         // ln(1 - 0.5) / ln(1 - 0.25) times 6 pairs are 14.5.

@@ -1,7 +1,7 @@
 //! The noise floor: what pairs of a family with itself differ by, and what can be found above it.
 
 use super::{Finding, State};
-use crate::analysis::{Analysis, Question, Range, effect, nulls};
+use crate::analysis::{Analysis, Question, Range, Validity, effect, nulls};
 use crate::{planning, reach};
 use alloc::format;
 use alloc::string::String;
@@ -142,7 +142,10 @@ pub fn found(noises: &[Noise], runs: &[(u64, u32)]) -> Vec<Found> {
         let sd = pooled(alike(noises, noise));
         let length = |&(time_ns, pairs): &(u64, u32)| {
             let stop = Stop::Adaptive { time_ns_max: time_ns, pairs_min: pairs };
-            let smallest = planning::smallest_found(noise.metric, sd, pairs as usize, &stop, 1);
+            let margin = noise.metric.margin_default();
+            let quiet = effect::is_quiet(noise.metric, sd, margin, None);
+            let validity = Validity::to_the_end(&stop).if_quiet(quiet);
+            let smallest = planning::smallest_found(noise.metric, sd, pairs as usize, validity, 1);
             Length { time_ns, pairs, smallest }
         };
         let runs = runs.iter().map(length).collect();

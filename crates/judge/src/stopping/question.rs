@@ -3,7 +3,7 @@
 use crate::analysis::effect::{self, Combined};
 use crate::analysis::joint::Evidence;
 use crate::analysis::verdict::Ruling;
-use crate::analysis::{Qualifier, Verdict, conditions, rounds};
+use crate::analysis::{Qualifier, Validity, Verdict, conditions, rounds};
 use alloc::vec::Vec;
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Metric, Scale};
@@ -98,12 +98,15 @@ impl Running {
     }
 
     /// What these of its blocks say.
-    pub fn evidence(&self, cell: &Cell, measured: &Measured) -> Evidence {
+    pub fn evidence(&self, cell: &Cell, measured: &Measured, validity: Validity) -> Evidence {
         let scale = self.metric.scale();
         Evidence {
             metric: self.metric,
             transport: cell.workload.transport(),
             margin: self.margin,
+            cell: self.cell,
+            validity,
+            precision: self.precision,
             effects: rounds::values(scale, measured.effects.iter().copied()),
             nulls: self.nulls.clone(),
             hosts: 0.0,
@@ -148,7 +151,7 @@ impl Running {
             Verdict::Same => {
                 self.metric.scale() == Scale::Difference
                     || ruling.qualifier == Qualifier::RealButTiny
-                    || half_width <= margin / 4.0
+                    || half_width <= effect::SETTLED * margin
             }
             _ => half_width <= margin / 2.0,
         }

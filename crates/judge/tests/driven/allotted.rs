@@ -9,7 +9,7 @@ use v6gap_core::plan::{Plan, Stop, fit, preset};
 use v6gap_core::record::{Allotted, Line, RunHeader, TrialRecord};
 use v6gap_core::run::{Action, Attempt, Machine, Observed};
 use v6gap_core::workload::Workload;
-use v6gap_judge::analysis::{Analysis, Verdict, analyse, effect, rounds};
+use v6gap_judge::analysis::{Analysis, Validity, Verdict, analyse, effect, rounds};
 use v6gap_judge::stopping::Interim;
 
 fn header(stop: Stop, seed: u64) -> RunHeader {
@@ -185,9 +185,8 @@ fn any_prefix_of_a_journal_leads_to_the_same_blocks() {
 #[test]
 fn places_that_blocks_share_are_in_the_range() {
     const RUNS: u64 = 200;
-    let stop = Stop::default();
     let setting = effect::Setting {
-        stop: &stop,
+        validity: Validity::AnyTime,
         levels: 1,
         together: 1,
         questions: 1,

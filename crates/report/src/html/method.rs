@@ -12,6 +12,13 @@ use v6gap_core::unit::format_share;
 use v6gap_judge::analysis::Analysis;
 use v6gap_judge::analysis::effect::SCORES_MIN;
 
+/// Ranges at the end that a run's own rule has set.
+const BY_ITSELF: &str = " This run ended by its own rule, so ranges are those of one look at \
+    the end, Student’s (1908) or that of signed ranks (Wilcoxon 1945), as wide as the noise of \
+    the first pairs asks for (Stein 1945), and at a lower error rate where the estimate may have \
+    had a part in when it ended. Questions whose pairs resemble their neighbours, or of which \
+    there are fewer than 8, keep ranges that hold at any time.";
+
 /// Design, estimator, ranges, margins, wire model.
 pub(super) fn method(analysis: &Analysis) -> Markup {
     let design = &analysis.run.plan.design;
@@ -26,11 +33,13 @@ pub(super) fn method(analysis: &Analysis) -> Markup {
         ),
         Stop::Adaptive { .. } => format!(
             "The run stops when every question is answered or its time is over. Estimates are the \
-             centre of the pairs (Hodges and Lehmann 1963). Ranges come from a confidence \
-             sequence, which holds at any stopping time, so looking early does not make a result \
-             look surer than it is: from {SCORES_MIN} pairs on by bets on scores (Waudby-Smith and \
-             Ramdas 2024), for which the law need only be symmetric; with fewer, and for loss, by \
-             one for nearly normal values (Wang and Ramdas 2023)."
+             centre of the pairs (Hodges and Lehmann 1963). While it goes on, and where somebody \
+             stops it or goes on with it, ranges come from a confidence sequence, which holds at \
+             any stopping time, so looking early does not make a result look surer than it is: \
+             from {SCORES_MIN} pairs on by bets on scores (Waudby-Smith and Ramdas 2024), for \
+             which the law need only be symmetric; with fewer, and for loss, by one for nearly \
+             normal values (Wang and Ramdas 2023).{}",
+            if analysis.ended_by_itself() { BY_ITSELF } else { "" }
         ),
     };
     let until = if plan::rests(&analysis.run.plan.design) { " until it is answered" } else { "" };

@@ -21,6 +21,9 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
     let design = &analysis.run.plan.design;
     let rule = match design.stop {
         Stop::Pairs { pairs } => format!("a fixed number of {pairs} pairs"),
+        Stop::Adaptive { .. } if analysis.ended_by_itself() => {
+            "ranges of a run that ended by its own rule".to_owned()
+        }
         Stop::Adaptive { .. } => "ranges that hold at any stopping time".to_owned(),
     };
     let seed = analysis.run.plan.seed;

@@ -12,7 +12,7 @@ use crate::analysis::guard::{self, Guard};
 use crate::analysis::joint;
 use crate::analysis::verdict::{self, Adjusted, Ruling};
 use crate::analysis::words::counted;
-use crate::analysis::{Question, Verdict};
+use crate::analysis::{Question, Validity, Verdict};
 use crate::reach::{ALPHA, ALPHA_SAME, level};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -342,6 +342,8 @@ fn combine(
         singly: None,
         together,
         hosts: Hosts::NOTHING,
+        // Ranges of changes hold whenever somebody looks.
+        validity: Validity::looked_at(o.stops[0]),
     };
     match o.question.metric.scale() {
         Scale::Ratio => combined,

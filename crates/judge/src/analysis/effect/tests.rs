@@ -7,17 +7,21 @@ use alloc::vec::Vec;
 use rand_chacha::ChaCha12Rng;
 use rand_core::{Rng, SeedableRng};
 
-const STOP: Stop = Stop::Adaptive { time_ns_max: 1, pairs_min: 8 };
+const LOOKED_AT: Validity = Validity::AnyTime;
 const MARGIN: f64 = 0.001;
 
 fn ruled(effects: &[f64], events: &PerArm<(u64, u64)>) -> (Combined, Verdict) {
-    ruled_by(&STOP, effects, events)
+    ruled_by(LOOKED_AT, effects, events)
 }
 
-fn ruled_by(stop: &Stop, effects: &[f64], events: &PerArm<(u64, u64)>) -> (Combined, Verdict) {
+fn ruled_by(
+    validity: Validity,
+    effects: &[f64],
+    events: &PerArm<(u64, u64)>,
+) -> (Combined, Verdict) {
     let scale = Scale::Difference;
-    let setting = Setting { stop, margin: MARGIN, scale, ..Setting::ALONE };
-    let combined = combine(effects, &setting).unwrap().bounded(events, MARGIN, setting.stop);
+    let setting = Setting { validity, margin: MARGIN, scale, ..Setting::ALONE };
+    let combined = combine(effects, &setting).unwrap().bounded(events, MARGIN);
     let p = Adjusted { different: combined.p, same: combined.p_same, open: 1 };
     let ruling = verdict::rule(Metric::Loss, &combined, MARGIN, p);
     (combined, ruling.verdict)
@@ -43,8 +47,8 @@ fn a_loss_in_every_trial_is_found_whatever_bursts_there_may_be() {
     assert_eq!(verdict, Verdict::Worse);
     assert!(found.i95.low > MARGIN && found.singly.is_none(), "{found:?}");
     assert!(found.i95.high < 0.01, "bursts that were not met are no part of it: {found:?}");
-    let stop = Stop::Pairs { pairs: 8 };
-    let (fixed, _) = ruled_by(&stop, &effects, &PerArm { a: (0, 41_280), b: (206, 41_280) });
+    let (fixed, _) =
+        ruled_by(Validity::FixedNumber, &effects, &PerArm { a: (0, 41_280), b: (206, 41_280) });
     assert!(fixed.i95.low > MARGIN && fixed.i95.high > 0.02, "{fixed:?}");
 }
 
@@ -63,8 +67,8 @@ fn two_counts_bound_what_blocks_tell() {
 fn a_small_share_of_few_packets_is_not_known_to_be_small() {
     let lost = [1, 2, 3, 2, 2, 3, 1, 2, 2, 3, 1, 2].map(f64::from);
     let counts = PerArm { a: (0, 12 * 5160), b: (24, 12 * 5160) };
-    for stop in [Stop::Pairs { pairs: 12 }, STOP] {
-        let (found, verdict) = ruled_by(&stop, &lost.map(|n| n / 5160.0), &counts);
+    for validity in [Validity::FixedNumber, LOOKED_AT] {
+        let (found, verdict) = ruled_by(validity, &lost.map(|n| n / 5160.0), &counts);
         assert_eq!(verdict, Verdict::Worse, "{found:?}");
         assert!(found.i95.low > 0.0 && found.i90.high >= MARGIN, "{found:?}");
     }
@@ -76,8 +80,7 @@ fn a_small_share_of_few_packets_is_not_known_to_be_small() {
 fn so_many_pairs_as_are_planned_can_decide() {
     let effects = [0.101, 0.103, 0.102, 0.104, 0.102, 0.103];
     let of = |effects: &[f64], questions| {
-        let stop = Stop::Pairs { pairs: 6 };
-        let setting = Setting { stop: &stop, questions, ..Setting::ALONE };
+        let setting = Setting { questions, ..Setting::ALONE };
         combine(effects, &setting).unwrap()
     };
     assert!(of(&effects, 3).p * 3.0 < 0.001 && of(&effects, 1).p == 0.03125);
@@ -90,8 +93,7 @@ fn so_many_pairs_as_are_planned_can_decide() {
 #[test]
 fn every_range_holds_its_estimate() {
     let effects = [-0.0001, 0.0, 0.0001, -0.0002, 0.0002, 0.0003, -0.0003, 0.032, 0.0321, 0.0319];
-    let stop = Stop::Pairs { pairs: 10 };
-    let setting = Setting { stop: &stop, questions: 26, ..Setting::ALONE };
+    let setting = Setting { questions: 26, ..Setting::ALONE };
     let found = combine(&effects, &setting).unwrap();
     assert!(found.centre.abs() < 0.001, "{found:?}");
     for range in [found.i95, found.i90, found.equivalence] {
@@ -123,7 +125,7 @@ fn a_drift_matters_by_its_size() {
 }
 
 fn of_ratios(effects: &[f64]) -> (Combined, Verdict) {
-    let setting = Setting { stop: &STOP, ..Setting::ALONE };
+    let setting = Setting { validity: LOOKED_AT, ..Setting::ALONE };
     let combined = combine(effects, &setting).unwrap();
     let p = Adjusted { different: combined.p, same: combined.p_same, open: 1 };
     let verdict = verdict::rule(Metric::Rtt, &combined, setting.margin, p).verdict;
@@ -146,13 +148,14 @@ fn lost(rng: &mut ChaCha12Rng, n: f64, share: f64, burst: f64) -> f64 {
 }
 
 /// Looked at again and again until a difference is found, the range holds the truth as often
-/// as it promises, whether losses come singly or five times a trial's share at once.
+/// as it promises, whether losses come singly or five times a trial's share at once, and so does
+/// that of a run that ends then by its own rule.
 #[test]
 fn shares_that_are_found_hold_however_they_are_bunched() {
     let mut rng = ChaCha12Rng::seed_from_u64(7);
     let (of, runs, more) = (5000_u64, 600, 0.02);
     for (burst, of_first) in [(1.0, 0.0), (1.0, 5e-3), (50.0, 0.0), (100.0, 5e-3), (500.0, 0.0)] {
-        let (mut missed, mut found) = (0, 0);
+        let (mut missed, mut missed_at_end, mut found) = (0, 0, 0);
         for _ in 0..runs {
             let (mut effects, mut counts) = (Vec::new(), PerArm { a: (0, 0), b: (0, 0) });
             while effects.len() < 24 {
@@ -169,12 +172,19 @@ fn shares_that_are_found_hold_however_they_are_bunched() {
                 if range.i95.excludes(0.0) {
                     found += 1;
                     missed += u32::from(range.i95.excludes(more));
+                    let end = Validity::AtEnd { left: 0.7 };
+                    let (range, _) = ruled_by(end, &effects, &counts);
+                    missed_at_end += u32::from(range.i95.excludes(more));
                     break;
                 }
             }
         }
         let rate = if burst > 100.0 { 5 } else { 20 };
         assert!(missed <= runs / 20 && missed <= found / rate, "{burst}: {missed} of {found}");
+        // A twentieth, and three deviations of its count.
+        let slack = 3.0 * libm::sqrt(0.0475 * f64::from(found));
+        let most = 0.05 * f64::from(found) + slack;
+        assert!(f64::from(missed_at_end) <= most, "{burst}: {missed_at_end} of {found}");
         assert!(found > runs / 2 || burst > 100.0, "bursts of {burst}: {found} found");
     }
 }

@@ -1,6 +1,7 @@
 //! No verdict contradicts the range that is printed with it, and no judgement stands without one:
 //! synthetic runs of many truths and lengths, by both stopping rules.
 
+use super::*;
 use crate::analysis::tests::{EVEN, Truth, plan, run};
 use crate::analysis::*;
 use v6gap_core::plan::Stop;
@@ -77,4 +78,68 @@ fn no_answer_contradicts_its_range() {
         }
     }
     assert!(asked > 200, "{asked}");
+}
+
+/// How many questions have ranges of the end of their run.
+fn at_end(lines: &[Line]) -> usize {
+    let questions = analyse(lines).unwrap().questions;
+    let effects = questions.iter().filter_map(|q| q.effect.as_ref());
+    effects.filter(|effect| matches!(effect.validity, Validity::AtEnd { .. })).count()
+}
+
+/// Who stops a run, goes on with it or loses it leaves ranges that hold whenever somebody looks.
+#[test]
+fn ranges_of_the_end_are_those_of_a_run_that_went_its_own_way() {
+    let complete = run(&plan(PerArm::FAMILIES, 4), 8, &EVEN);
+    assert!(at_end(&complete) > 4, "{}", at_end(&complete));
+    let ending = |ending| {
+        let mut lines = complete.clone();
+        *lines.last_mut().unwrap() = Line::End(ending);
+        lines
+    };
+    assert_eq!(at_end(&ending(Ending::Stopped)), 0);
+    assert_eq!(at_end(&ending(Ending::Failed { error: "lost".into() })), 0);
+    assert_eq!(at_end(&complete[..complete.len() - 1]), 0, "it goes on, or was killed");
+    let mut stopped = complete.clone();
+    stopped.insert(complete.len() / 2, Line::End(Ending::Stopped));
+    assert_eq!(at_end(&stopped), 0);
+    // Killed, and gone on with: nothing but the clocks tells.
+    let mut later = complete.clone();
+    for line in &mut later[complete.len() / 2..] {
+        if let Line::Trial(trial) = line {
+            trial.started_unix_ns += 60_000_000_000;
+        }
+    }
+    assert_eq!(at_end(&later), 0);
+    let fixed = plan(PerArm::FAMILIES, 4).ending(Stop::Pairs { pairs: 8 });
+    assert_eq!(at_end(&run(&fixed, 8, &EVEN)), 0);
+}
+
+/// The noise that a range of the end tells is that of its values, at the first look at least: what
+/// is made of it later, as the change between two runs, is no surer than they are.
+#[test]
+fn a_range_of_the_end_tells_the_noise_that_it_is_made_of() {
+    for sd in [1e-4, 0.02] {
+        let d = [1.0, -1.2, 0.8, -0.9, 1.1, -1.0, 0.9, -0.7].map(|x| sd * x);
+        let validity = Validity::to_the_end(&Stop::default());
+        let evidence = Evidence {
+            metric: Metric::Rtt,
+            transport: Transport::Tcp,
+            margin: 0.05,
+            cell: 0,
+            validity,
+            precision: None,
+            effects: d.to_vec(),
+            nulls: Vec::new(),
+            hosts: 0.0,
+            events: None,
+        };
+        let combined = decide(&[evidence]).remove(0).combined.unwrap();
+        let quiet = Validity::AtEnd { left: 1.0 };
+        assert_eq!(combined.validity == quiet, sd < 0.01, "{combined:?}");
+        let half_width = combined.i95.width() / 2.0;
+        let of_one = effect::radius(Scale::Ratio, 8, 1.0, 0.05, combined.validity);
+        let told = half_width / of_one / v6gap_stats::summary::sd(&d);
+        assert!((0.999..1.1).contains(&told), "{told}");
+    }
 }
