@@ -99,7 +99,7 @@ def with_hosts(row, name, alpha):
     is_time = row["unit"] == "s" and row["metric"] not in ("ipdv", "pdv", "frame-lateness")
     if end is None or end == centre or not is_time or None in values or min(values) <= 0:
         return end
-    share = 0.01 * min(1, 75e-6 / min(values))
+    share = 0.01 * min(1, 300e-6 / min(values))
     of = share * statistics.NormalDist().inv_cdf(1 - alpha / row["together"] / 2)
     rest = 1 - of * of
     root = math.hypot(of * centre, math.sqrt(rest) * (end - centre))

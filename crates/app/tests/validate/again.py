@@ -31,7 +31,7 @@ NULL_ALPHA, AGREES_ALPHA, NULL_POWER = 0.01, 0.05, 0.9
 # Part of an error rate that is left where the estimate had a part in when a run ended.
 LEFT = 0.7
 # What hosts take for an exchange: its uncertainty from run to run as a share, and at most, in s.
-OF_HOSTS, HOSTS_S = 0.01, 75e-6
+OF_HOSTS, HOSTS_S = 0.01, 300e-6
 
 
 def main(result_path, trials_path):

@@ -18,8 +18,9 @@ const OF_HOSTS: f64 = 0.01;
 pub const RUNS: usize = 120;
 
 /// How much of a time is taken for the hosts', in s: what short round trips take over links that
-/// add little.
-const HOSTS_S: f64 = 75e-6;
+/// add little is below 75 µs, but hosts that wait longer wake later, by 0.3 to 4 % of what a link
+/// adds to them, another share in each hour (docs/validation/2026-11-29.md).
+const HOSTS_S: f64 = 300e-6;
 
 /// Standard uncertainty by the hosts of a difference, as a share of it: of its logarithm, by the
 /// values of both arms. 0 of what is no time of exchanges.
@@ -161,7 +162,7 @@ mod tests {
     fn long_times_are_mostly_not_the_hosts() {
         let of = |metric, a| share(metric, PerArm { a: Some(a), b: Some(2.0 * a) });
         assert_eq!(of(Metric::Rtt, 20e-6), OF_HOSTS);
-        assert!((of(Metric::Connect, 7.5e-3) - 0.01 * OF_HOSTS).abs() < 1e-12);
+        assert!((of(Metric::Connect, 30e-3) - 0.01 * OF_HOSTS).abs() < 1e-12);
         assert_eq!(
             [of(Metric::Throughput, 1e-6), of(Metric::Pdv, 1e-6), of(Metric::Rtt, 0.0)],
             [0.0; 3]
