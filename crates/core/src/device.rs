@@ -14,6 +14,10 @@ use alloc::vec::Vec;
 /// Ticks of `sysUpTime` and of discontinuity times in a second (RFC 2578 section 7.1.8).
 const TICKS: u64 = 100;
 
+/// Longest time between two readings in which `sysUpTime` is taken to have begun again, in ticks:
+/// a day, where a trial that takes a time has an hour at most.
+const TRIAL_TICKS_MAX: u64 = 24 * 3600 * TICKS;
+
 /// Octets that an interface received: the names of the long counter and of the short one.
 pub const RECEIVED_OCTETS: [&str; 2] = ["ifHCInOctets", "ifInOctets"];
 /// Octets that an interface sent, likewise.
@@ -72,9 +76,9 @@ pub fn counted(device: &str, before: &Reading, after: &Reading) -> DeviceCount {
         doubts: after.left_out.clone(),
         ..DeviceCount::default()
     };
-    // The time begins again after 497 days.
+    // The time begins again after 497 days, and with a restart, which would be ages of a trial.
     let passed = u64::from(after.uptime.wrapping_sub(before.uptime));
-    if after.uptime < before.uptime && passed > u64::from(u32::MAX) / 2 {
+    if after.uptime < before.uptime && passed > TRIAL_TICKS_MAX {
         count.doubts.push(format!("{device} was restarted, so its counts are unknown"));
         return count;
     }
@@ -179,6 +183,11 @@ mod tests {
     fn what_started_anew_is_left_out_and_said() {
         let restarted = counted("sw", &reading(90_000, (900, 0), 1), &reading(20, (5, 0), 1));
         assert!(restarted.ports.is_empty() && restarted.doubts[0].contains("restarted"));
+        // Also where the device ran for more than half of the 497 days, and until the last one.
+        for ticks in [u32::MAX / 2 + 90_000, u32::MAX - 9_000_000] {
+            let restarted = counted("sw", &reading(ticks, (900, 0), 1), &reading(20, (5, 0), 1));
+            assert!(restarted.ports.is_empty() && restarted.doubts[0].contains("restarted"));
+        }
         let anew = counted("sw", &reading(100, (900, 0), 1), &reading(200, (5, 0), 150));
         assert!(anew.ports.is_empty() && anew.doubts[0].contains("eth0 of sw counts anew"));
         let mut fewer = reading(100, (0, 0), 1);
