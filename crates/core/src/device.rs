@@ -98,6 +98,10 @@ pub fn counted(device: &str, before: &Reading, after: &Reading) -> DeviceCount {
             count.ports.push(port);
         }
     }
+    for &index in before.ports.keys().filter(|index| !after.ports.contains_key(*index)) {
+        let name = before.names.get(&index).cloned().unwrap_or_else(|| index.to_string());
+        count.doubts.push(format!("{name} of {device} is gone, so its counts are unknown"));
+    }
     count.ip = PerFamily::from_fn(|f: Family| moved(before.ip.get(f), after.ip.get(f)));
     count.transport = moved(&before.transport, &after.transport);
     count
@@ -194,5 +198,8 @@ mod tests {
         fewer.ports.remove(&2);
         let new = counted("sw", &fewer, &reading(200, (5, 0), 1));
         assert!(new.ports.is_empty() && new.doubts[0].contains("new interface, eth0"));
+        let gone = counted("sw", &reading(50, (5, 0), 1), &fewer);
+        assert_eq!(gone.doubts, ["eth0 of sw is gone, so its counts are unknown"]);
+        assert!(gone.ports.is_empty());
     }
 }
