@@ -80,11 +80,11 @@ pub fn run(data: &[u8]) {
 fn answer(socket: &UdpSocket, inputs: &Receiver<Vec<u8>>) {
     let mut question = [0; 4096];
     let mut input: Vec<u8> = Vec::new();
-    let (mut used, mut answers, mut asker) = (0, 0, None);
+    let (mut used, mut answers) = (0, 0);
     while let Ok((length, from)) = socket.recv_from(&mut question) {
-        if asker != Some(from) {
-            asker = Some(from);
-            input = inputs.try_iter().last().unwrap_or(input);
+        // Who asks takes a new socket within one input, too.
+        if let Some(next) = inputs.try_iter().last() {
+            input = next;
             (used, answers) = (1.min(input.len()), 0);
         }
         answers += 1;

@@ -45,6 +45,9 @@ pub(super) type Entry = (usize, Vec<u64>, Scalar);
 /// An agent that can be asked.
 pub(super) struct Session {
     inner: Box<SyncSession>,
+    access: Access,
+    /// The socket may yet get an answer that nobody waits for any more.
+    stale: bool,
     /// v3 has to learn the agent's identity first.
     introduced: bool,
     deadline_ns: u64,
@@ -72,6 +75,8 @@ impl Session {
         };
         Ok(Session {
             inner: Box::new(inner.map_err(DeviceError::Socket)?),
+            access: access.clone(),
+            stale: false,
             introduced: !keyed,
             deadline_ns: 0,
             seconds: access.timeout_ns as f64 / 1e9 * f64::from(ATTEMPTS),
@@ -82,6 +87,14 @@ impl Session {
     /// Begins a reading: from now on there is so much time.
     pub(super) fn begin(&mut self) {
         self.deadline_ns = clock::now_ns() + READING_NS_MAX;
+    }
+
+    /// Takes a new socket, on which no answer to an earlier request can come; v3 introduces itself
+    /// again.
+    fn renew(&mut self) -> Result<(), DeviceError> {
+        let deadline_ns = self.deadline_ns;
+        *self = Session { deadline_ns, ..Session::open(&self.access)? };
+        Ok(())
     }
 
     /// The values of the scalars that the agent has.
@@ -146,8 +159,15 @@ impl Session {
             if clock::now_ns() > self.deadline_ns {
                 return Err(DeviceError::Slow { seconds: READING_NS_MAX as f64 / 1e9 });
             }
+            // The library reads one answer for each that it sends, whatever came before: one that
+            // comes late would be that of the next request, and each one behind it likewise.
+            if self.stale {
+                self.renew()?;
+            }
             let attempt = || self.attempt(ask, &oids);
-            match catch_unwind(AssertUnwindSafe(attempt)) {
+            let outcome = catch_unwind(AssertUnwindSafe(attempt));
+            self.stale = !matches!(outcome, Ok(Ok(_) | Err(Error::AuthUpdated)));
+            match outcome {
                 Ok(Ok(answer)) => return answer,
                 // The first answer of v3 only tells the agent's time.
                 Ok(Err(Error::AuthUpdated)) => {}

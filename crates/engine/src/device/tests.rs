@@ -1,6 +1,10 @@
-//! Answers of a hostile or broken agent: each is an error in time, and none a panic.
+//! Answers of a hostile or broken agent: each is an error in time, and none a panic. What a healthy
+//! one answers is read whole.
+
+mod healthy;
 
 use super::*;
+use healthy::Agent;
 use proptest::prelude::*;
 use std::net::UdpSocket;
 use std::thread::JoinHandle;
@@ -65,6 +69,17 @@ fn garbled_answers_are_named() {
     for bytes in [vec![], vec![0x30], vec![0xff; 1000], b"HTTP/1.1 400 Bad Request".to_vec()] {
         let error = read(vec![bytes; 3], community(), PATIENT_NS);
         assert!(matches!(error, DeviceError::Garbled { .. }), "{error}");
+    }
+}
+
+#[test]
+fn an_answer_that_nobody_waits_for_is_not_that_of_the_next_request() {
+    // On one socket the second copy of each would be the answer to the next request.
+    let agent = Agent { copies: 2, ..Agent::with_ports(3) };
+    let mut device = Device::open(&access(agent.start(), community(), PATIENT_NS)).unwrap();
+    for side in [Side::Before, Side::After] {
+        let reading = device.read(side).unwrap();
+        assert_eq!(reading.ports.keys().copied().collect::<Vec<_>>(), [1, 2, 3]);
     }
 }
 
