@@ -8,7 +8,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use session::{Entry, Scalar, Session};
+use session::{Entry, ROWS_MAX, Scalar, Session};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -227,7 +227,7 @@ impl Device {
     }
 
     fn ip(&mut self, reading: &mut Reading) -> Result<(), DeviceError> {
-        for (index, row, told) in self.table(&IP_COLUMNS)? {
+        for (index, row, told) in self.table(&IP_COLUMNS, ROWS_MAX)? {
             let family = row.first().and_then(|&version| tables::family(version));
             if let Some((family, counter)) = family.zip(counter(&told)) {
                 reading.ip.get_mut(family).insert(IP_COLUMNS[index].0, counter);
@@ -246,7 +246,7 @@ impl Device {
     }
 
     fn ports(&mut self, reading: &mut Reading) -> Result<(), DeviceError> {
-        for (index, row, told) in self.table(&PORT_COLUMNS)? {
+        for (index, row, told) in self.table(&PORT_COLUMNS, ROWS_MAX)? {
             let Some(port) = row.first().and_then(|&port| u32::try_from(port).ok()) else {
                 continue;
             };
@@ -264,7 +264,9 @@ impl Device {
                 }
             }
         }
-        for (index, row, told) in self.table(&IP_PORT_COLUMNS)? {
+        // One row for each version and interface, all of the first version before the other's.
+        let rows_max = Family::BOTH.len() * ROWS_MAX;
+        for (index, row, told) in self.table(&IP_PORT_COLUMNS, rows_max)? {
             let [version, port] = row[..] else { continue };
             let family: Option<Family> = tables::family(version);
             let port = u32::try_from(port).ok();
@@ -276,7 +278,7 @@ impl Device {
                 counters.insert(tables::of_family(index, family), counter);
             }
         }
-        if reading.ports.len() >= session::ROWS_MAX {
+        if reading.ports.len() >= ROWS_MAX {
             let what =
                 format!("only {} interfaces of {} were read", reading.ports.len(), self.name);
             reading.left_out.push(what);
@@ -285,7 +287,7 @@ impl Device {
     }
 
     fn octets(&mut self, reading: &mut Reading) -> Result<(), DeviceError> {
-        for (index, row, told) in self.table(&OCTET_COLUMNS)? {
+        for (index, row, told) in self.table(&OCTET_COLUMNS, ROWS_MAX)? {
             let port = row.first().and_then(|&port| u32::try_from(port).ok());
             if let Some((port, counter)) = port.zip(counter(&told)) {
                 reading.ports.entry(port).or_default().insert(OCTET_COLUMNS[index].0, counter);
@@ -294,8 +296,12 @@ impl Device {
         Ok(())
     }
 
-    fn table<const N: usize>(&mut self, table: &Table<N>) -> Result<Vec<Entry>, DeviceError> {
-        self.session.columns(&tables::objects(table))
+    fn table<const N: usize>(
+        &mut self,
+        table: &Table<N>,
+        rows_max: usize,
+    ) -> Result<Vec<Entry>, DeviceError> {
+        self.session.columns(&tables::objects(table), rows_max)
     }
 }
 

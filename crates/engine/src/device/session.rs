@@ -19,7 +19,7 @@ const PASSWORD_MIN: usize = 8;
 /// Values asked for at once: they fit one packet of any network.
 const VALUES_AT_ONCE: usize = 40;
 
-/// Rows that are read of a table.
+/// Rows that are read of a table with one for each interface.
 pub(super) const ROWS_MAX: usize = 256;
 
 /// How often a request is sent again.
@@ -112,14 +112,18 @@ impl Session {
         Ok(found)
     }
 
-    /// The values of some columns of a table, row by row until they end.
-    pub(super) fn columns(&mut self, columns: &[Vec<u64>]) -> Result<Vec<Entry>, DeviceError> {
+    /// The values of some columns of a table, row by row until they end or are about `rows_max`.
+    pub(super) fn columns(
+        &mut self,
+        columns: &[Vec<u64>],
+        rows_max: usize,
+    ) -> Result<Vec<Entry>, DeviceError> {
         let mut found = Vec::new();
         for (part, chunk) in columns.chunks(VALUES_AT_ONCE / 4).enumerate() {
             // Where each column is to go on.
             let mut open: Vec<(usize, Vec<u64>)> = chunk.iter().cloned().enumerate().collect();
             let mut rows = 0;
-            while !open.is_empty() && rows < ROWS_MAX {
+            while !open.is_empty() && rows < rows_max {
                 let from: Vec<Vec<u64>> = open.iter().map(|(_, at)| at.clone()).collect();
                 let repeat = (VALUES_AT_ONCE / from.len()).max(1);
                 let entries = self.request(Question::Next(repeat as u32), &from)?;

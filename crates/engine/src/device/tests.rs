@@ -84,6 +84,19 @@ fn an_answer_that_nobody_waits_for_is_not_that_of_the_next_request() {
 }
 
 #[test]
+fn both_families_of_many_interfaces_are_read() {
+    let address = Agent::with_ports(200).start();
+    let mut device = Device::open(&access(address, community(), PATIENT_NS)).unwrap();
+    let reading = device.read(Side::Before).unwrap();
+    assert_eq!((reading.ports.len(), reading.left_out.len()), (200, 0));
+    for (family, value) in [(Family::V4, 4), (Family::V6, 6)] {
+        let name = tables::of_family(0, family);
+        let read = |port: &v6gap_core::device::Counters| port.get(name).copied();
+        assert!(reading.ports.values().all(|port| read(port) == Some(Counter::Short(value))));
+    }
+}
+
+#[test]
 fn keys_that_cannot_be_used_are_refused_before_anything_is_sent() {
     let address = SocketAddr::new(Family::V4.loopback(), 9);
     let refused = |credentials| {
