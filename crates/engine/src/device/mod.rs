@@ -8,7 +8,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use session::{Entry, ROWS_MAX, Scalar, Session};
+use session::{Entry, ROWS_MAX, Rows, Scalar, Session};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -184,6 +184,8 @@ type Step = fn(&mut Device, &mut Reading) -> Result<(), DeviceError>;
 pub struct Device {
     name: String,
     session: Session,
+    /// A table of the present reading may have more rows than were read.
+    cut: bool,
 }
 
 impl Device {
@@ -192,7 +194,7 @@ impl Device {
     /// # Errors
     /// If a key cannot be used, or this host has no socket.
     pub fn open(access: &Access) -> Result<Self, DeviceError> {
-        Ok(Device { name: access.name.clone(), session: Session::open(access)? })
+        Ok(Device { name: access.name.clone(), session: Session::open(access)?, cut: false })
     }
 
     /// What the device is called by who asks.
@@ -206,11 +208,17 @@ impl Device {
     /// If it does not answer, or not as an agent does.
     pub fn read(&mut self, side: Side) -> Result<Reading, DeviceError> {
         self.session.begin();
+        self.cut = false;
         let mut reading = Reading::default();
         let steps: [Step; 5] = [Self::system, Self::ip, Self::transport, Self::ports, Self::octets];
         match side {
             Side::Before => steps.into_iter().try_for_each(|step| step(self, &mut reading))?,
             Side::After => steps.into_iter().rev().try_for_each(|step| step(self, &mut reading))?,
+        }
+        if self.cut {
+            let (count, name) = (reading.ports.len(), &self.name);
+            let what = format!("tables of {name} were not read to their ends: {count} interfaces");
+            reading.left_out.push(what);
         }
         Ok(reading)
     }
@@ -278,11 +286,6 @@ impl Device {
                 counters.insert(tables::of_family(index, family), counter);
             }
         }
-        if reading.ports.len() >= ROWS_MAX {
-            let what =
-                format!("only {} interfaces of {} were read", reading.ports.len(), self.name);
-            reading.left_out.push(what);
-        }
         Ok(())
     }
 
@@ -301,7 +304,9 @@ impl Device {
         table: &Table<N>,
         rows_max: usize,
     ) -> Result<Vec<Entry>, DeviceError> {
-        self.session.columns(&tables::objects(table), rows_max)
+        let Rows { entries, cut } = self.session.columns(&tables::objects(table), rows_max)?;
+        self.cut |= cut;
+        Ok(entries)
     }
 }
 

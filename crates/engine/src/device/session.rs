@@ -42,6 +42,13 @@ pub(super) enum Scalar {
 /// A value with the place in its table: the column as it was asked for, and the row.
 pub(super) type Entry = (usize, Vec<u64>, Scalar);
 
+/// What was read of a table.
+pub(super) struct Rows {
+    pub(super) entries: Vec<Entry>,
+    /// There may be more of them.
+    pub(super) cut: bool,
+}
+
 /// An agent that can be asked.
 pub(super) struct Session {
     inner: Box<SyncSession>,
@@ -117,19 +124,27 @@ impl Session {
         &mut self,
         columns: &[Vec<u64>],
         rows_max: usize,
-    ) -> Result<Vec<Entry>, DeviceError> {
+    ) -> Result<Rows, DeviceError> {
         let mut found = Vec::new();
+        let mut cut = false;
         for (part, chunk) in columns.chunks(VALUES_AT_ONCE / 4).enumerate() {
             // Where each column is to go on.
             let mut open: Vec<(usize, Vec<u64>)> = chunk.iter().cloned().enumerate().collect();
             let mut rows = 0;
-            while !open.is_empty() && rows < rows_max {
+            while !open.is_empty() {
+                if rows >= rows_max {
+                    cut = true;
+                    break;
+                }
                 let from: Vec<Vec<u64>> = open.iter().map(|(_, at)| at.clone()).collect();
                 let repeat = (VALUES_AT_ONCE / from.len()).max(1);
                 let entries = self.request(Question::Next(repeat as u32), &from)?;
                 if entries.is_empty() {
                     break;
                 }
+                // An agent answers with fewer rows than it is asked for where its messages cannot
+                // hold them (RFC 3416 section 4.2.3).
+                rows += entries.len().div_ceil(from.len()).max(1);
                 // Answers come row by row, in the order of the question.
                 for (number, (at, told)) in entries.into_iter().enumerate() {
                     let column = number % from.len();
@@ -147,10 +162,9 @@ impl Session {
                     }
                 }
                 open.retain(|(_, last)| !last.is_empty());
-                rows += repeat;
             }
         }
-        Ok(found)
+        Ok(Rows { entries: found, cut })
     }
 
     /// Sends a request until it is answered, and takes the answer apart.

@@ -97,6 +97,20 @@ fn both_families_of_many_interfaces_are_read() {
 }
 
 #[test]
+fn short_answers_cut_no_table_and_a_table_that_is_cut_is_said() {
+    let read = |agent: Agent| {
+        let mut device = Device::open(&access(agent.start(), community(), PATIENT_NS)).unwrap();
+        device.read(Side::Before).unwrap()
+    };
+    let short = read(Agent { rows_max: 1, ..Agent::with_ports(100) });
+    assert_eq!((short.ports.len(), short.left_out.len()), (100, 0));
+    let cut = read(Agent::with_ports(400));
+    assert!((ROWS_MAX..400).contains(&cut.ports.len()), "{}", cut.ports.len());
+    assert_eq!(cut.left_out.len(), 1);
+    assert!(cut.left_out[0].contains("tables of sw were not read"), "{}", cut.left_out[0]);
+}
+
+#[test]
 fn keys_that_cannot_be_used_are_refused_before_anything_is_sent() {
     let address = SocketAddr::new(Family::V4.loopback(), 9);
     let refused = |credentials| {

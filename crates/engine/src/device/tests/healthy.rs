@@ -19,6 +19,8 @@ pub(super) struct Agent {
     pub(super) objects: BTreeMap<Vec<u8>, u8>,
     /// How often it sends each answer.
     pub(super) copies: usize,
+    /// Most rows of one answer: its messages hold no more.
+    pub(super) rows_max: usize,
 }
 
 impl Agent {
@@ -33,7 +35,7 @@ impl Agent {
             objects.insert(name(received, &[1, port]), 4);
             objects.insert(name(received, &[2, port]), 6);
         }
-        Agent { objects, copies: 1 }
+        Agent { objects, copies: 1, rows_max: usize::MAX }
     }
 
     /// Answers for as long as the tests run.
@@ -91,7 +93,7 @@ impl Agent {
 
     fn following(&self, mut names: Vec<Vec<u8>>, rows: usize) -> Vec<u8> {
         let mut bound = Vec::new();
-        for _ in 0..rows {
+        for _ in 0..rows.min(self.rows_max) {
             for name in &mut names {
                 let behind = (Excluded(name.clone()), Unbounded);
                 let value = match self.objects.range::<Vec<u8>, _>(behind).next() {
