@@ -233,7 +233,8 @@ fn an_estimate_says_what_can_be_found_and_by_which_result() {
         assert_eq!(found["seen"]["pairs"], 20);
         let sd = found["seen"]["sd"].as_f64().unwrap();
         let smallest = found["smallest"].as_f64().unwrap();
-        assert!(0.0 < sd && sd < smallest && smallest < 0.01, "{found}");
+        // Twelve pairs find 0.93 of the deviation of one.
+        assert!(0.0 < sd && 0.9 * sd < smallest && smallest < 0.01, "{found}");
     }
     // The stored run took place in the lab that this plan asks for.
     let lab = "v6gap = 1\n[lab]\n[design]\nprecision = { rtt = \"1 %\" }\n\
