@@ -118,8 +118,10 @@ pub fn outlook(plan: &Plan, pairs: u32, seen: &[Seen]) -> Vec<Outlook> {
         let margin = plan.margin(metric);
         let together = together(plan, cell, metric);
         let precision = plan.design.precision.get(&metric).copied();
-        let quiet = effect::is_quiet(metric, seen.sd, margin, precision);
-        let validity = Validity::to_the_end(stop).if_quiet(quiet);
+        let validity = match precision {
+            Some(_) => Validity::looked_at(stop),
+            None => Validity::to_the_end(stop),
+        };
         // Of shares of which nothing was seen no scatter tells when a range is so narrow.
         let told = precision.filter(|_| seen.sd > 0.0);
         Some(Outlook {

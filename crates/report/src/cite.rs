@@ -363,10 +363,12 @@ fn stopping(analysis: &Analysis, by: impl Fn(&Source) -> String) -> String {
                 true => format!(
                     "{until}. It asked {any_time}. As it ended by this rule, ranges of \
                      {confidence} are those of one look, Student’s t below {SCORES_MIN} pairs \
-                     and for shares, and exact signed-rank ranges from there on, at least as wide \
-                     as the noise of the first pairs asks for{}, and at 0.7 of the error rate \
-                     where the estimate may have had a part in when it ended; those of questions \
-                     whose pairs resemble their neighbours stay confidence sequences.",
+                     and for shares, and signed-rank ranges from there on, at least as wide as \
+                     the noise of the first pairs asks for{}, and at 0.7 of the error rate where \
+                     the estimate may have had a part in when it ended; those of questions whose \
+                     pairs resemble their neighbours, gather round two values, have one far off \
+                     among the first or are fewer than 8, or of which a precision was asked for, \
+                     stay confidence sequences.",
                     by(&STEIN)
                 ),
                 false => format!("{until}, and ranges of {confidence} are {any_time}."),

@@ -106,8 +106,6 @@ struct Design<'a> {
     pairs: u32,
     order: &'static str,
     stop: &'a Stop,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    precision: &'a BTreeMap<Metric, f64>,
     seed: String,
     confidence: f64,
     null_blocks: u32,
@@ -366,25 +364,9 @@ pub fn json_line(analysis: &Analysis) -> String {
     text
 }
 
-fn designed(analysis: &Analysis) -> Design<'_> {
-    let (run, design) = (&analysis.run, &analysis.run.plan.design);
-    Design {
-        arms: design.arms,
-        arm_names: &analysis.arm_names,
-        pairs: analysis.rounds,
-        order: design.order.name(),
-        stop: &design.stop,
-        precision: &design.precision,
-        // As text, because readers of JSON may keep only 53 bits of a number.
-        seed: format!("{:#x}", run.plan.seed),
-        confidence: design.confidence,
-        null_blocks: design.null_blocks,
-        settle_ns: design.settle_ns,
-    }
-}
-
 fn document(analysis: &Analysis) -> Document<'_> {
     let run = &analysis.run;
+    let design = &run.plan.design;
     let address = |family| run.addresses.get(family).map(|a| a.to_string());
     Document {
         schema: SCHEMA,
@@ -408,7 +390,18 @@ fn document(analysis: &Analysis) -> Document<'_> {
             control: run.session.seen().map(|session| session.control),
         },
         plan: &run.plan.name,
-        design: designed(analysis),
+        design: Design {
+            arms: design.arms,
+            arm_names: &analysis.arm_names,
+            pairs: analysis.rounds,
+            order: design.order.name(),
+            stop: &design.stop,
+            // As text, because readers of JSON may keep only 53 bits of a number.
+            seed: format!("{:#x}", run.plan.seed),
+            confidence: design.confidence,
+            null_blocks: design.null_blocks,
+            settle_ns: design.settle_ns,
+        },
         questions: analysis.questions.iter().map(|q| answer(analysis, q)).collect(),
         checks: sentences::checks::told(analysis),
         steadiness: &analysis.steadiness,

@@ -22,6 +22,8 @@ SKEWNESS_MAX = 1.0
 BURST_MAX = 500
 SCORES_MIN = 12
 LOOKS_MIN = 8
+# Values up to which the law of signed ranks is counted.
+EXACT_LIMIT = 60
 BETS = np.array([0.25, 0.5, 0.75, 0.95])
 # What a rate is multiplied with, since nobody looks before the first few values.
 ALL_LOOKS, FIRST_LOOKS = 1.5, 2.7
@@ -417,13 +419,16 @@ def combine(question, result, trials):
 
 def quiet(question, result, trials):
     """Whether the noise of the first look settles all that the trials of a cell are asked."""
-    own = [q for q in result["questions"] if q["cell"] == question["cell"] and q["effect"]]
+    own = [q for q in result["questions"] if q["cell"] == question["cell"]]
 
     def settles(q):
+        if not q["effect"]:
+            # Of what is no question nothing waits, but for transfers too short for their rate.
+            return q["metric"] != "throughput"
         d = pairs(q, trials)[:LOOKS_MIN]
-        if len(d) < LOOKS_MIN or q["metric"] in result["design"].get("precision", {}):
+        if len(d) < LOOKS_MIN or not is_ratio(q):
             return False
-        low, high = t_sequence(d, (FIRST_LOOKS if is_ratio(q) else ALL_LOOKS) * ALPHA)
+        low, high = t_sequence(d, FIRST_LOOKS * ALPHA)
         return (high - low) / 2 <= margin_of(q) / 4
 
     return all(map(settles, own))
@@ -559,14 +564,26 @@ def fixed_mean(d, margin):
 
 
 def signed_ranks(d, margin):
-    """Wilcoxon's test."""
-    one_side = lambda x, side: stats.wilcoxon(x, alternative=side, method="exact").pvalue
+    """Wilcoxon's test, by the permutations of the ranks as they are (Pratt 1959)."""
+    def tail(x, side):
+        ranks = np.round(2 * stats.rankdata(np.abs(x))).astype(int)
+        of_side = ranks[x < 0] if side == "greater" else ranks[x > 0]
+        return signed_rank_tail(ranks[x != 0], len(x), of_side.sum()) if np.any(x) else 1.0
+
     return {
         "centre": walsh(d)[1],
         "at": lambda alpha: hodges_lehmann(d, alpha),
-        "p_different": float(stats.wilcoxon(d, zero_method="pratt", method="exact").pvalue),
-        "p_same": max(one_side(d + margin, "greater"), one_side(d - margin, "less")),
+        "p_different": min(1.0, 2 * min(tail(d, "greater"), tail(d, "less"))),
+        "p_same": max(tail(d + margin, "greater"), tail(d - margin, "less")),
     }
+
+
+def signed_rank_tail(ranks, n, total):
+    """P(sum of the doubled ranks that are positive <= total)."""
+    if n > EXACT_LIMIT:
+        mean, spread = ranks.sum() / 2, math.sqrt(np.sum(ranks.astype(float) ** 2)) / 2
+        return float(stats.norm.cdf((total + 1 - mean) / spread))
+    return float(np.sum(signed_rank_law(ranks)[: total + 1]))
 
 
 def scores(d, mu, scale):
@@ -625,10 +642,10 @@ def walsh(d):
     return averages, float(np.median(averages))
 
 
-def signed_rank_law(n):
-    """Probabilities of the signed-rank sum, by convolution."""
+def signed_rank_law(ranks):
+    """Probabilities of the sum of those ranks that are positive, by convolution."""
     law = np.ones(1)
-    for rank in range(1, n + 1):
+    for rank in ranks:
         step = np.zeros(rank + 1)
         step[0] = step[rank] = 0.5
         law = np.convolve(law, step)
@@ -637,11 +654,15 @@ def signed_rank_law(n):
 
 def hodges_lehmann(d, alpha):
     averages, _ = walsh(d)
-    at_most = np.cumsum(signed_rank_law(len(d)))
-    below = np.nonzero(at_most <= alpha / 2 * (1 + 1e-12))[0]
-    if len(below) == 0:
+    n, all_of = len(d), len(averages)
+    if n > EXACT_LIMIT:
+        spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        k = math.floor(all_of / 2 - 0.5 - stats.norm.isf(alpha / 2) * spread)
+    else:
+        at_most = np.cumsum(signed_rank_law(range(1, n + 1)))
+        k = int(np.sum(at_most <= alpha / 2 * (1 + 1e-12))) - 1
+    if k < 0:
         return -math.inf, math.inf
-    k = below[-1]
     return float(averages[k]), float(averages[len(averages) - 1 - k])
 
 

@@ -243,7 +243,7 @@ pub fn moments(q: &Question, of: Of, stop: &Stop, series: usize) -> Option<Momen
     let plain = Moments { mean: summary::mean(units), sd: summary::sd(units), n: units.len() };
     let validity = if of == Of::Difference { effect.validity } else { Validity::looked_at(stop) };
     let of_range = |centre: f64, half_width: f64, n: usize, alpha: f64| {
-        let sd = half_width / effect::radius(q.metric.scale(), n, 1.0, alpha, validity);
+        let sd = effect::noise(q.metric.scale(), n, half_width, alpha, validity);
         Moments { mean: centre, sd: if sd.is_finite() { sd } else { plain.sd }, n }
     };
     Some(match (q.metric.scale(), of.arm()) {

@@ -6,6 +6,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use v6gap_core::arm::{BlockKind, PerArm, TurnOrder};
 use v6gap_core::metric::Metric;
+use v6gap_core::plan::Design;
 use v6gap_core::record::{BlockRecord, Drawn, Ending, FailedAttempt, Line, RunHeader, TrialRecord};
 
 /// A complete block.
@@ -61,12 +62,14 @@ pub(super) struct Collected<'a> {
 }
 
 impl Collected<'_> {
-    /// When ranges are to hold.
-    pub fn validity(&self) -> Validity {
-        let stop = &self.run.plan.design.stop;
-        match self.ending {
-            Some(Ending::Complete) if !self.looked_at => Validity::to_the_end(stop),
-            _ => Validity::looked_at(stop),
+    /// When the ranges of a metric are to hold. Of one that is asked for with a precision that is
+    /// whenever somebody looks, since these ranges are as narrow as that.
+    pub fn validity(&self, metric: Metric) -> Validity {
+        let Design { stop, precision, .. } = &self.run.plan.design;
+        let complete = self.ending == Some(&Ending::Complete);
+        match complete && !self.looked_at && !precision.contains_key(&metric) {
+            true => Validity::to_the_end(stop),
+            false => Validity::looked_at(stop),
         }
     }
 }

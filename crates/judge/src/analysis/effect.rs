@@ -60,11 +60,10 @@ pub fn of_trials(metric: Metric, trials: PerArm<&TrialRecord>) -> Option<f64> {
 pub const SETTLED: f64 = 0.25;
 
 /// Whether a run ends by the noise of its first look alone, whatever is found: where its range at
-/// any time settles "the same". Not where a precision is asked for, since a range around a larger
-/// ratio is wider as it is shown.
-pub fn is_quiet(metric: Metric, sd: f64, margin: f64, precision: Option<f64>) -> bool {
+/// any time settles "the same". Of shares their counts decide, which grow.
+pub fn is_quiet(metric: Metric, sd: f64, margin: f64) -> bool {
     let radius = radius(metric.scale(), LOOKS_MIN, sd, ALPHA, Validity::AnyTime);
-    precision.is_none() && radius <= SETTLED * self::margin(metric, margin)
+    metric.scale() == Scale::Ratio && radius <= SETTLED * self::margin(metric, margin)
 }
 
 /// The margin on the scale of [`of_block`]: `ln(1 + m)`, or m itself.
@@ -283,9 +282,11 @@ fn by_centre(units: &[f64], nulls: &[f64], setting: &Setting<'_>) -> Combined {
         once(units, setting, (p, p_same), |alpha| signed_rank::hodges_lehmann(units, alpha))
     };
     let half_width = found.i95.width() / 2.0;
-    let of_normal =
-        radius(setting.scale, units.len(), 1.0, Rates::of(setting).shown, setting.validity);
-    let noise = if half_width.is_finite() { half_width / of_normal } else { found.noise };
+    let shown = Rates::of(setting).shown;
+    let noise = match half_width.is_finite() {
+        true => noise(setting.scale, units.len(), half_width, shown, setting.validity),
+        false => found.noise,
+    };
     let mean = by_mean(units, setting, Looks::All);
     let apart = libm::fabs(mean.centre - found.centre) > half_width;
     let lopsided = libm::fabs(drift::skewness(units)) > SKEWNESS_MAX;
@@ -307,6 +308,16 @@ pub fn radius(scale: Scale, n: usize, sd: f64, alpha: f64, validity: Validity) -
         (Validity::AnyTime, Scale::Ratio) => alpha,
     };
     t_sequence_radius(n, sd, alpha)
+}
+
+/// Standard deviation of so many normal values of a scale whose range would be as wide.
+pub fn noise(scale: Scale, n: usize, half_width: f64, alpha: f64, validity: Validity) -> f64 {
+    half_width
+        / match validity.of_number(n) {
+            // As wide as one look at least, and wider by what the first values ask for.
+            Validity::AtEnd { left } => paired_t::radius(n, 1.0, left * alpha),
+            validity => radius(scale, n, 1.0, alpha, validity),
+        }
 }
 
 /// The estimate, and its ranges by error rate.

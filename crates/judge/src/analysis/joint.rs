@@ -27,8 +27,6 @@ pub struct Evidence {
     pub cell: usize,
     /// When its ranges are to hold.
     pub validity: Validity,
-    /// Half-width of the range that the plan asks for.
-    pub precision: Option<f64>,
     /// Effects of the valid blocks, in order of time.
     pub effects: Vec<f64>,
     /// Effects of the valid null blocks before the first comparison.
@@ -45,7 +43,7 @@ impl Evidence {
     /// Whether the noise of the first look settles it, whatever is found.
     fn is_quiet(&self) -> bool {
         let sd = self.effects.get(..sequence::LOOKS_MIN).map_or(f64::INFINITY, summary::sd);
-        effect::is_quiet(self.metric, sd, self.margin, self.precision)
+        effect::is_quiet(self.metric, sd, self.margin)
     }
 }
 

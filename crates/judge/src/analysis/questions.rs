@@ -154,8 +154,7 @@ fn evidence(found: &Collected<'_>, o: &Open<'_>, counts: Counts) -> Evidence {
         transport: o.cell.workload.transport(),
         margin: plan.margin(o.metric),
         cell: plan.cell(&o.cell.id).map_or(0, |(cell, _)| cell),
-        validity: found.validity(),
-        precision: plan.design.precision.get(&o.metric).copied(),
+        validity: found.validity(o.metric),
         effects: rounds::values(
             o.metric.scale(),
             measured(o, counts).map(|(b, v)| (b.round(), effect::of_block(o.metric, v.a, v.b))),

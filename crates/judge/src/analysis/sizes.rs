@@ -113,7 +113,6 @@ fn evidence(ends: &Ends<'_>, of: Of, validity: Validity) -> Evidence {
         margin: low.margin,
         cell: 0,
         validity,
-        precision: None,
         effects: claims::change(of, ends.questions),
         nulls: Vec::new(),
         hosts: 0.0,

@@ -142,9 +142,7 @@ pub fn found(noises: &[Noise], runs: &[(u64, u32)]) -> Vec<Found> {
         let sd = pooled(alike(noises, noise));
         let length = |&(time_ns, pairs): &(u64, u32)| {
             let stop = Stop::Adaptive { time_ns_max: time_ns, pairs_min: pairs };
-            let margin = noise.metric.margin_default();
-            let quiet = effect::is_quiet(noise.metric, sd, margin, None);
-            let validity = Validity::to_the_end(&stop).if_quiet(quiet);
+            let validity = Validity::to_the_end(&stop);
             let smallest = planning::smallest_found(noise.metric, sd, pairs as usize, validity, 1);
             Length { time_ns, pairs, smallest }
         };

@@ -106,7 +106,6 @@ impl Running {
             margin: self.margin,
             cell: self.cell,
             validity,
-            precision: self.precision,
             effects: rounds::values(scale, measured.effects.iter().copied()),
             nulls: self.nulls.clone(),
             hosts: 0.0,

@@ -16,8 +16,9 @@ use v6gap_judge::analysis::effect::SCORES_MIN;
 const BY_ITSELF: &str = " This run ended by its own rule, so ranges are those of one look at \
     the end, Student’s (1908) or that of signed ranks (Wilcoxon 1945), as wide as the noise of \
     the first pairs asks for (Stein 1945), and at a lower error rate where the estimate may have \
-    had a part in when it ended. Questions whose pairs resemble their neighbours, or of which \
-    there are fewer than 8, keep ranges that hold at any time.";
+    had a part in when it ended. Questions whose pairs resemble their neighbours, gather round \
+    two values, have one far off among the first or are fewer than 8 keep ranges that hold at \
+    any time, and so do those of which a precision was asked for.";
 
 /// Design, estimator, ranges, margins, wire model.
 pub(super) fn method(analysis: &Analysis) -> Markup {

@@ -128,7 +128,6 @@ fn a_range_of_the_end_tells_the_noise_that_it_is_made_of() {
             margin: 0.05,
             cell: 0,
             validity,
-            precision: None,
             effects: d.to_vec(),
             nulls: Vec::new(),
             hosts: 0.0,
@@ -138,8 +137,8 @@ fn a_range_of_the_end_tells_the_noise_that_it_is_made_of() {
         let quiet = Validity::AtEnd { left: 1.0 };
         assert_eq!(combined.validity == quiet, sd < 0.01, "{combined:?}");
         let half_width = combined.i95.width() / 2.0;
-        let of_one = effect::radius(Scale::Ratio, 8, 1.0, 0.05, combined.validity);
-        let told = half_width / of_one / v6gap_stats::summary::sd(&d);
+        let noise = effect::noise(Scale::Ratio, 8, half_width, 0.05, combined.validity);
+        let told = noise / v6gap_stats::summary::sd(&d);
         assert!((0.999..1.1).contains(&told), "{told}");
     }
 }
