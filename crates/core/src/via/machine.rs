@@ -115,6 +115,8 @@ pub struct Machine {
     prepared: PerSide<Prepared>,
     process: PerSide<Process>,
     serves: bool,
+    /// Since when it is waited for that it serves, in ns.
+    awaited_since_ns: Option<u64>,
     run: Option<RunId>,
     is_here: bool,
     not_fetched: Option<Trouble>,
@@ -132,6 +134,7 @@ impl Machine {
             prepared: PerSide { from: Prepared::Not, to: Prepared::Not },
             process: PerSide { from: Process::NotYet, to: Process::NotYet },
             serves: false,
+            awaited_since_ns: None,
             run: None,
             is_here: false,
             not_fetched: None,
@@ -287,6 +290,17 @@ impl Machine {
     /// Whether what runs at an end is still there.
     pub fn is_there(&self, side: Side) -> bool {
         self.process.get(side).is_there()
+    }
+
+    /// Whether what shall serve has had more than `most_ns` to say that it does, since this was
+    /// asked first while it was there; it waits for no turn before. `now_ns` is by a clock that
+    /// never goes back.
+    pub fn is_mute(&mut self, now_ns: u64, most_ns: u64) -> bool {
+        if self.serves || self.process.to != Process::Goes {
+            return false;
+        }
+        let since_ns = *self.awaited_since_ns.get_or_insert(now_ns);
+        now_ns.saturating_sub(since_ns) > most_ns
     }
 
     /// How it came out, at its end.

@@ -328,6 +328,7 @@ impl<'a> Going<'a> {
             self.stop_at_ns = u64::MAX;
             self.machine.came(Came::Late);
         }
+        self.end_mute(now_ns);
         for side in Side::BOTH {
             let end = self.end(side);
             if let (Some(process), Some(at_ns)) = (&mut end.process, end.cut_at_ns)
@@ -349,6 +350,18 @@ impl<'a> Going<'a> {
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
         }
+    }
+
+    /// Ends what shall serve and does not say in time that it does. Its host may have lost its
+    /// power, which ssh does not notice: no message keeps its connection alive.
+    fn end_mute(&mut self, now_ns: u64) {
+        if !self.machine.is_mute(now_ns, SILENCE_NS) {
+            return;
+        }
+        if let Some(process) = &mut self.end(Side::To).process {
+            process.kill();
+        }
+        self.over(Side::To);
     }
 
     /// What a line says; each end is believed of its own part alone.
@@ -515,5 +528,43 @@ mod tests {
         let mut behind = Behind::default();
         assert!((0..100).all(|_| behind.line(&[b'x'; 5000]).is_empty()));
         assert!(behind.before.len() <= GREETING_BYTES_MAX);
+    }
+
+    #[test]
+    fn what_never_says_that_it_serves_is_killed_and_its_host_is_lost() {
+        let host = Host::parse("ops@oslo1").unwrap();
+        let asked = Asked {
+            hosts: PerSide { from: None, to: Some(host.clone()) },
+            ssh: PathBuf::from("/no/such/ssh"),
+            program: PathBuf::from("/no/such/program"),
+            binaries: Vec::new(),
+            port: 4466,
+            given: PerFamily { v4: false, v6: false },
+            words: Vec::new(),
+            typed: Vec::new(),
+            time_ns: 0,
+        };
+        let (store, stop) = (Store::at(Path::new("/no/such/folder")), AtomicBool::new(false));
+        let mut told = |_: &Tidings<'_>| {};
+        let drawn = Drawn { key: String::new(), job: String::new() };
+        let mut going = Going::new(&asked, &store, &mut told, &stop, drawn);
+        // It goes on for as long as its input is open.
+        let words = ["-c", "exec cat"].map(str::to_owned);
+        let shell = Path::new("/bin/sh");
+        let process = Process::start(shell, &words, false, &going.says, Side::To).unwrap();
+        going.end(Side::To).process = Some(process);
+        for came in [Came::Seen(Side::To, true), Came::Runs(Side::To), Came::Begun(Side::To)] {
+            going.machine.came(came);
+        }
+        for now_ns in [5, 5 + SILENCE_NS] {
+            going.end_mute(now_ns);
+            assert_eq!(going.machine.next(), Do::Hear);
+        }
+        going.end_mute(6 + SILENCE_NS);
+        assert!(going.ends.to.process.is_none());
+        assert_eq!(going.machine.next(), Do::Leave);
+        // One that had ended by itself would not be lost.
+        let lost = Trouble::Lost { host, said: String::new() };
+        assert_eq!(going.machine.ended().trouble, Some(lost));
     }
 }

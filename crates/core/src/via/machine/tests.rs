@@ -253,3 +253,36 @@ fn what_takes_too_long_is_stopped_fetched_and_said_to_be_late() {
     let (_, ended) = played(both(), &mut world);
     assert_eq!((ended.trouble, ended.stopped), (None, true));
 }
+
+/// A host without power says nothing and closes nothing, and nothing asks whether it is there.
+#[test]
+fn a_server_is_waited_for_no_longer_than_it_may_be_silent() {
+    let (mut world, mut machine) = (World::default(), Machine::new(both()));
+    while machine.next() != Do::Hear {
+        assert!(!machine.is_mute(0, 60), "nothing was begun");
+        let what = machine.next();
+        world.does(&what, &mut machine);
+    }
+    assert_eq!([7, 67, 68].map(|now_ns| machine.is_mute(now_ns, 60)), [false, false, true]);
+    let lost = Trouble::Lost { host: host("b").unwrap(), said: String::new() };
+    machine.came(Came::Lost(Side::To, lost.clone()));
+    assert!(!machine.is_mute(1000, 60) && !machine.is_there(Side::To));
+    assert_eq!(machine.next(), Do::Leave);
+    machine.came(Came::Closed);
+    assert_eq!(machine.next(), Do::End);
+    let expected = Ended { run: None, left: None, trouble: Some(lost), stopped: false };
+    assert_eq!(machine.ended(), expected);
+}
+
+/// Who measures may wait for its turn for hours before its run has a name.
+#[test]
+fn a_server_that_said_so_may_be_silent_ever_after() {
+    let (mut world, mut machine) = (World::default(), Machine::new(both()));
+    while !machine.is_there(Side::From) {
+        let what = machine.next();
+        assert!(!machine.is_mute(0, 60), "{what:?}");
+        world.does(&what, &mut machine);
+    }
+    assert!(!machine.is_mute(u64::MAX, 60));
+    assert_eq!(machine.next(), Do::Hear);
+}
