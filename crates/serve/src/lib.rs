@@ -99,23 +99,25 @@ struct Shared {
 /// How often is looked whether it shall stop.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Serves until `stop` is set; what is being measured then is stopped and kept. `listening` is told
-/// where, once.
+/// Serves until `stop` is set; what is being measured then is stopped after its present block and
+/// kept. `listening` is told where, once, and `waiting` is called if there is such a block.
 ///
 /// # Errors
 /// If no address can be listened on.
 pub fn serve(
     options: Options,
     listening: impl FnOnce(&[SocketAddr]),
+    waiting: impl FnOnce(),
     stop: &AtomicBool,
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(until_stopped(options, listening, stop))
+    runtime.block_on(until_stopped(options, listening, waiting, stop))
 }
 
 async fn until_stopped(
     options: Options,
     listening: impl FnOnce(&[SocketAddr]),
+    waiting: impl FnOnce(),
     stop: &AtomicBool,
 ) -> io::Result<()> {
     let (listeners, addresses) = bind(&options.listen).await?;
@@ -141,7 +143,7 @@ async fn until_stopped(
     }
     told_to_stop(stop).await;
     served.abort_all();
-    shared.run.stop_and_wait().await;
+    shared.run.stop_and_wait(waiting).await;
     Ok(())
 }
 

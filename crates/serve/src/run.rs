@@ -18,9 +18,6 @@ use tokio::sync::watch;
 /// Pages are told at most so often.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// Longest that a stopped measurement may take to end its block.
-const PATIENCE: Duration = Duration::from_secs(20);
-
 /// Events that are kept; of a longer run the newest trials are not told, its pairs and end are.
 const EVENTS_MAX: usize = 100_000;
 
@@ -88,12 +85,16 @@ impl Current {
         Ok(Some(live))
     }
 
-    /// Stops what is going on and waits until it is stored.
-    pub(crate) async fn stop_and_wait(&self) {
+    /// Stops what is going on, says so by `waiting`, and waits until it is stored. A trial may last
+    /// an hour and a block has several, so that only a person can know what is too long: a second
+    /// Ctrl-C ends this program.
+    pub(crate) async fn stop_and_wait(&self, waiting: impl FnOnce()) {
         let Some(live) = self.get().filter(|live| !live.is_over()) else { return };
         live.stop();
+        waiting();
         let mut told = live.told.subscribe();
-        let _ = tokio::time::timeout(PATIENCE, told.wait_for(|(_, over)| *over)).await;
+        // It cannot fail: what tells of the end is kept by `live`.
+        let _ = told.wait_for(|(_, over)| *over).await;
     }
 
     fn slot(&self) -> MutexGuard<'_, Option<Arc<Live>>> {
@@ -246,16 +247,39 @@ fn kind(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
+
+    fn live(serial: u64) -> Live {
+        let (told, _) = watch::channel((0, false));
+        let (input, said) = (Mutex::default(), Mutex::default());
+        Live { command: String::new(), serial, input, said, told }
+    }
 
     /// A page that comes back goes on with what it followed, and never with another measurement.
     #[test]
     fn whoever_comes_back_goes_on_with_the_same_measurement() {
-        let (told, _) = watch::channel((0, false));
-        let (input, said) = (Mutex::default(), Mutex::default());
-        let live = Live { command: String::new(), serial: 7, input, said, told };
+        let live = live(7);
         for (seen, next) in [(None, 0), (Some("7-250"), 251), (Some("7-x"), 0), (Some("250"), 0)] {
             assert_eq!(behind(&live, seen), Some(next), "{seen:?}");
         }
         assert_eq!(behind(&live, Some("6-250")), None);
+    }
+
+    /// Who measures is killed when nobody waits for it any more, and its block is lost.
+    #[tokio::test(start_paused = true)]
+    async fn a_block_is_waited_for_until_it_is_over() {
+        let (live, said) = (Arc::new(live(0)), Cell::new(0));
+        let current = Current(Mutex::new(Some(Arc::clone(&live))));
+        let waiting = || said.set(said.get() + 1);
+        let mut waits = std::pin::pin!(current.stop_and_wait(waiting));
+        let hours = Duration::from_secs(3 * 3600);
+        assert!(tokio::time::timeout(hours, waits.as_mut()).await.is_err());
+        assert_eq!((live.input().stopped, said.get()), (true, 1));
+        live.end(130);
+        waits.await;
+        // Where nothing is going on there is nothing to say.
+        current.stop_and_wait(waiting).await;
+        Current::default().stop_and_wait(waiting).await;
+        assert_eq!(said.get(), 1);
     }
 }

@@ -47,7 +47,7 @@ pub fn execute(args: &WebArgs, context: &Context) -> Result<Outcome, Failure> {
     let door = opens.then_some(&context.store);
     let listening = move |addresses: &[SocketAddr]| opened(addresses, told, door);
     let stop = session::interruptible()?;
-    let served = v6gap_serve::serve(options, listening, &stop);
+    let served = v6gap_serve::serve(options, listening, waits, &stop);
     if opens {
         // What is left leads nowhere any more.
         let _ = context.store.remove_door();
@@ -119,6 +119,14 @@ fn opened(addresses: &[SocketAddr], keys: Arc<Keys>, door: Option<&Store>) {
         let _ = store.write_door(&page_to(&first)).map(|page| browser::open(&page));
     }
     session::at_each_line(move || link().is_some());
+}
+
+/// Says why it does not end yet.
+fn waits() {
+    output::to_stderr(
+        "The measurement ends its present block, and what was measured is kept.\n  \
+         Ctrl-C again ends it at once.",
+    );
 }
 
 /// A page that leads to `link`. Arguments of a program can be read by everybody on this computer,
