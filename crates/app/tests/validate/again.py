@@ -178,7 +178,7 @@ def told(question, x):
 
 
 def agreement(question, result, trials, checked):
-    """Each family against itself: means apart, noise together."""
+    """Each family against itself: means apart, noise together, but of shares by itself."""
     own = [n for n in result["nulls"]
            if (n["cell"], n["metric"]) == (question["cell"], question["metric"])]
     if question["effect"] is None or not own:
@@ -186,19 +186,22 @@ def agreement(question, result, trials, checked):
     names = {"v4": "null IPv4", "v6": "null IPv6"}
     of = lambda n: effects(question, trials, lambda trial: trial["kind"] == names[n["family"]])
     groups = [of(n) for n in own]
-    noisy = list(groups)
+    more = []
     if sum(map(len, groups)) < NULLS_MIN:
         # Too few by themselves: the first comparing block of each round says more of the noise.
         first = {}
         for number, d in blocks(question, trials, is_compare):
             first.setdefault(number, d)
-        noisy += [np.array(list(first.values()))] if len(first) >= BLOCKS_MIN else []
-    freedom = sum(len(group) - 1 for group in noisy)
-    squares = sum(np.sum((group - group.mean()) ** 2) for group in noisy)
-    sd = math.sqrt(squares / freedom) if freedom else 0.0
+        more = [np.array(list(first.values()))] if len(first) >= BLOCKS_MIN else []
     alpha = NULL_ALPHA / len(own)
-    t = lambda tail: stats.t.ppf(1 - tail, freedom) if freedom else math.inf
     for n, d in zip(own, groups):
+        noisy = (groups if is_ratio(question) else [d]) + more
+        freedom = sum(len(group) - 1 for group in noisy)
+        squares = sum(np.sum((group - group.mean()) ** 2) for group in noisy)
+        sd = math.sqrt(squares / freedom) if freedom else 0.0
+        # Blocks that saw nothing say little of what may come in bursts.
+        freedom = freedom if is_ratio(question) or sd > 0 else 0
+        t = lambda tail: stats.t.ppf(1 - tail, freedom) if freedom else math.inf
         name = f"{n['cell']} {n['metric']} {n['family']} null"
         error = sd / math.sqrt(len(d))
         strict, usual = ((t(a / 2) * error if freedom else math.inf)
@@ -239,11 +242,14 @@ def budget(question, result, checked):
         checked.figure(f"{name} hosts", by["hosts"], hosts)
     own = [n for n in result["nulls"]
            if (n["cell"], n["metric"]) == (question["cell"], question["metric"])]
+    # Where blocks are too few to know their noise, nothing is known of it.
+    own = [null for null in own if null["seen_from"] is not None]
     if own and "instrument" in by:
         n = sum(null["blocks"] for null in own)
         bias = sum(null["blocks"] * single(question, null["estimate"]) for null in own) / n
+        squares = sum(null["blocks"] * null["sd"] ** 2 for null in own)
         checked.figure(f"{name} instrument", by["instrument"],
-                       math.hypot(bias, own[0]["sd"] / math.sqrt(n)))
+                       math.hypot(bias, math.sqrt(squares) / n))
 
 
 def predicted(question, checked):
