@@ -8,6 +8,7 @@ use super::support::{Home, PROGRAM, figure, measured, text};
 use super::two_hosts::Lab;
 use pcapng::{Section, read};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -49,10 +50,17 @@ turns = 2
 metric = "throughput"
 bytes = "70 MB"
 time = "300 ms"
+[[measure]]
+metric = "throughput"
+pacing = "50 Mbit/s"
+time = "120 ms"
 "#;
 
-/// The transfer of that plan.
+/// The quick transfer of that plan.
 const TRANSFER: &str = "throughput-tcp-bytes-70000000";
+
+/// One that takes longer than a system holds an acknowledgement back.
+const PACED: &str = "throughput-tcp-pacing-50000000";
 
 /// Every node of a lab, every frame: the file has what was counted, and what was counted is what
 /// the interface counted.
@@ -76,6 +84,7 @@ pub fn in_a_lab() {
         let sections = read(&std::fs::read(&path).unwrap());
         frames_in_files += sections.iter().map(|s| s.packets.len()).sum::<usize>();
         looks_right(node, &sections);
+        sections.iter().filter(|s| s.comment.contains(PACED)).for_each(nothing_else);
         others_can_read(&path, sections.iter().map(|s| s.packets.len()).sum());
     }
     let mut frames_counted = 0;
@@ -129,6 +138,28 @@ fn looks_right(node: &str, sections: &[Section]) {
     let transfers = ["IPv4", "IPv6"].map(|family| format!("{TRANSFER}, {family}"));
     for part in transfers.iter().map(String::as_str).chain(["rtt-tcp-64, both arms in turns"]) {
         assert!(sections.iter().any(|s| s.comment.contains(part)), "{part} is missing");
+    }
+}
+
+/// In the middle of a transfer no other connection has a packet on the link: what the control
+/// connection has to acknowledge goes out before.
+fn nothing_else(section: &Section) {
+    let mut of_ports: BTreeMap<[u16; 2], Vec<u64>> = BTreeMap::new();
+    // Neighbours may ask for each other (ARP).
+    for packet in section.packets.iter().filter(|packet| packet.bytes[12..14] != [8, 6]) {
+        if let Some((6, mut ports)) = transport(&packet.bytes) {
+            ports.sort_unstable();
+            of_ports.entry(ports).or_default().push(packet.ticks);
+        }
+    }
+    assert!(of_ports.len() > 1, "{:?}", of_ports.keys());
+    let own = of_ports.values().max_by_key(|ticks| ticks.len()).expect("a transfer").clone();
+    let (first, last) = (own[0], own[own.len() - 1]);
+    let eighth = (last - first) / 8;
+    let middle = first + eighth..last - eighth;
+    for (ports, ticks) in of_ports.iter().filter(|(_, ticks)| **ticks != own) {
+        let within = ticks.iter().filter(|at| middle.contains(at)).count();
+        assert_eq!(within, 0, "{ports:?} in the middle of {}", section.comment);
     }
 }
 
@@ -186,20 +217,25 @@ pub fn between_hosts() {
 
 /// Whether a frame is of the server's port; `None` for a later fragment.
 fn on_port(frame: &[u8]) -> Option<bool> {
+    match transport(frame)? {
+        (6 | 17, ports) => {
+            assert!(ports.contains(&4466), "{ports:?}");
+            Some(true)
+        }
+        (1 | 58, _) => Some(false),
+        (other, _) => panic!("a packet of protocol {other}"),
+    }
+}
+
+/// The protocol of a packet and its ports, if it has any; `None` for a later fragment.
+fn transport(frame: &[u8]) -> Option<(u8, [u16; 2])> {
     let half = |at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
-    let (transport, at) = match half(12) {
+    let (protocol, at) = match half(12) {
         0x0800 if half(20) & 0x1fff != 0 => return None,
         0x0800 => (frame[23], 34),
         0x86dd if frame[20] == 44 => return None,
         0x86dd => (frame[20], 54),
         other => panic!("a frame of type {other:#x}"),
     };
-    match transport {
-        6 | 17 => {
-            assert!(half(at) == 4466 || half(at + 2) == 4466, "{} {}", half(at), half(at + 2));
-            Some(true)
-        }
-        1 | 58 => Some(false),
-        other => panic!("a packet of protocol {other}"),
-    }
+    Some((protocol, [half(at), half(at + 2)]))
 }

@@ -1,7 +1,7 @@
 //! A sealed control connection for a caller that may wait: the client's.
 
 use super::seal::Sealed;
-use super::{ALIVE, ChannelError};
+use super::{ALIVE, ChannelError, acknowledge};
 use v6gap_core::wire::control::Message;
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Interest, Stream};
@@ -83,6 +83,7 @@ impl Channel {
         if read == 0 {
             return Err(ChannelError::Closed);
         }
+        acknowledge(&self.stream);
         self.sealed.take(&self.buffer[..read])
     }
 }

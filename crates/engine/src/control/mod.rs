@@ -15,7 +15,7 @@ mod pinned;
 pub(crate) mod seal;
 mod trouble;
 
-use v6gap_sys::socket::KeepAlive;
+use v6gap_sys::socket::{KeepAlive, Stream};
 
 /// When either end of a control connection takes the other's host for gone. Longer than most trials
 /// last, so that the system says nothing while they run; together with the last question in less
@@ -28,3 +28,10 @@ pub use client::{ClientOptions, Connection, EndReports, Unlocated};
 pub use key::{EmptyWord, Key};
 pub use pinned::{NoPinnedKeys, Pinned, PublicKey};
 pub use trouble::{ChannelError, ConnectError, FamilyProblem, TaskError, Trouble};
+
+/// Acknowledges what was read of a control connection. What the system holds back would go out
+/// within the trial that the message began: a packet of one family, on the link of both.
+pub(crate) fn acknowledge(stream: &Stream) {
+    // Where the system cannot, it is as late as ever.
+    let _ = stream.acknowledge();
+}

@@ -2,7 +2,7 @@
 //! sent.
 
 use crate::control::seal::Sealed;
-use crate::control::{ALIVE, ChannelError};
+use crate::control::{ALIVE, ChannelError, acknowledge};
 use std::net::{IpAddr, SocketAddr};
 use v6gap_core::session::backlog::Backlog;
 use v6gap_core::session::{Server, ServerFacts};
@@ -167,6 +167,7 @@ impl Session {
             Ok(0) => self.lose(),
             Ok(_) if self.closing.is_some() => {}
             Ok(bytes) => {
+                acknowledge(&self.stream);
                 if self.sealed.take(&buffer[..bytes]).is_err() {
                     self.lose();
                 }

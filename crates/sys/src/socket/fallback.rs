@@ -22,6 +22,7 @@ unavailable! {
     can_share_ports() -> (): "a second UDP socket on one port";
     keep_nothing(&Socket, bool) -> (): "a filter on a socket";
     set_receive_low_water(&Socket, u32) -> (): "the receive low-water mark";
+    acknowledge(&Socket) -> (): "acknowledging at once";
     lend_receive_buffer(&Socket, u32) -> (u32, i32):
         "a receive buffer before the connection stands";
     receive_buffer(&Socket) -> (u32, i32): "a receive buffer before the connection stands";

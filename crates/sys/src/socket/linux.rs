@@ -144,6 +144,11 @@ pub(super) fn set_receive_low_water(socket: &Socket, bytes: u32) -> Result<(), U
         .map_err(|error| Unavailable::new("the receive low-water mark", error))
 }
 
+pub(super) fn acknowledge(socket: &Socket) -> Result<(), Unavailable> {
+    let now = socket.set_tcp_quickack(true);
+    now.map_err(|error| Unavailable::new("acknowledging at once", error))
+}
+
 /// Linux doubles what is asked for, to have room for its bookkeeping (socket(7)).
 pub(super) fn buffer_as_asked(asked: u32, got: u32) -> bool {
     u64::from(got) == 2 * u64::from(asked)

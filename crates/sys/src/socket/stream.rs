@@ -241,6 +241,15 @@ impl Stream {
         platform::set_receive_low_water(&SockRef::from(&self.inner), bytes)
     }
 
+    /// Acknowledges at once what was read (`TCP_QUICKACK`): the system would hold that back for
+    /// tens of milliseconds, in the hope of an answer that takes it along.
+    ///
+    /// # Errors
+    /// Off Linux.
+    pub fn acknowledge(&self) -> Result<(), Unavailable> {
+        platform::acknowledge(&SockRef::from(&self.inner))
+    }
+
     /// Longest time a write waits, in ns; `None` for ever.
     ///
     /// # Errors

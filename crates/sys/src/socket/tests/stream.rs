@@ -119,6 +119,35 @@ fn waits_without_limit_are_interrupted() {
     });
 }
 
+/// Without being told to, the system holds the acknowledgement back for 40 ms at least.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_was_read_is_acknowledged_at_once() {
+    both(|address| {
+        let (near, far) = pair(address, &StreamOptions::default());
+        let mut word = [0; 4];
+        // Who answers again and again is expected to go on with it.
+        for (from, to) in [(&near, &far), (&far, &near)].into_iter().cycle().take(40) {
+            from.write_all(b"word").expect("the peer reads");
+            to.read_exact(&mut word).expect("the peer writes");
+        }
+        let acknowledged = || near.info().expect("Linux tells").bytes_acked;
+        let wait_ns = |_| {
+            let before = acknowledged();
+            near.write_all(b"word").expect("the peer reads");
+            far.read_exact(&mut word).expect("the peer writes");
+            let start = crate::clock::now_ns();
+            far.acknowledge().expect("Linux can");
+            while acknowledged() == before {
+                std::thread::yield_now();
+            }
+            crate::clock::now_ns() - start
+        };
+        let least = (0..20).map(wait_ns).min();
+        assert!(least < Some(20_000_000), "{least:?}");
+    });
+}
+
 #[test]
 fn options_are_read_back_at_both_ends() {
     let options = StreamOptions {
