@@ -424,7 +424,8 @@ def combine(question, result, trials):
 
 
 def quiet(question, result, trials):
-    """Whether the noise of the first look settles all that the trials of a cell are asked."""
+    """Whether the first look settles all that the trials of a cell are asked, whatever it finds,
+    or of a share whatever it finds near this."""
     own = [q for q in result["questions"] if q["cell"] == question["cell"]]
 
     def settles(q):
@@ -432,10 +433,13 @@ def quiet(question, result, trials):
             # Of what is no question nothing waits, but for transfers too short for their rate.
             return q["metric"] != "throughput"
         d = pairs(q, trials)[:LOOKS_MIN]
-        if len(d) < LOOKS_MIN or not is_ratio(q):
+        if len(d) < LOOKS_MIN:
             return False
-        low, high = t_sequence(d, FIRST_LOOKS * ALPHA)
-        return (high - low) / 2 <= margin_of(q) / 4
+        low, high = t_sequence(d, (FIRST_LOOKS if is_ratio(q) else ALL_LOOKS) * ALPHA)
+        if is_ratio(q):
+            return (high - low) / 2 <= margin_of(q) / 4
+        once = stats.t.ppf(1 - ALPHA / 2, LOOKS_MIN - 1) * np.std(d, ddof=1) / math.sqrt(LOOKS_MIN)
+        return abs(np.mean(d)) - once - (high - low) / 2 > margin_of(q)
 
     return all(map(settles, own))
 

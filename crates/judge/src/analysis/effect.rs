@@ -66,6 +66,16 @@ pub fn is_quiet(metric: Metric, sd: f64, margin: f64) -> bool {
     metric.scale() == Scale::Ratio && radius <= SETTLED * self::margin(metric, margin)
 }
 
+/// Whether a share differs by so much at its first look that the run would have ended there with
+/// any estimate that the range of one look still reaches: where it is true the estimate hardly has
+/// a part in that. Ratios are not asked, of which the hosts have a part that blocks do not show.
+pub fn is_clear(metric: Metric, first: &[f64], margin: f64) -> bool {
+    let (n, sd) = (first.len(), summary::sd(first));
+    let at_any_time = radius(metric.scale(), n, sd, ALPHA, Validity::AnyTime);
+    let nearest = libm::fabs(summary::mean(first)) - paired_t::radius(n, sd, ALPHA);
+    metric.scale() == Scale::Difference && nearest - at_any_time > self::margin(metric, margin)
+}
+
 /// The margin on the scale of [`of_block`]: `ln(1 + m)`, or m itself.
 pub fn margin(metric: Metric, margin: f64) -> f64 {
     metric.scale().single(margin)

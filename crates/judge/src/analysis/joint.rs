@@ -40,10 +40,12 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Whether the noise of the first look settles it, whatever is found.
-    fn is_quiet(&self) -> bool {
-        let sd = self.effects.get(..sequence::LOOKS_MIN).map_or(f64::INFINITY, summary::sd);
-        effect::is_quiet(self.metric, sd, self.margin)
+    /// Whether the first look settles it, and would have whatever it had found near this.
+    fn ends_at_once(&self) -> bool {
+        self.effects.get(..sequence::LOOKS_MIN).is_some_and(|first| {
+            effect::is_quiet(self.metric, summary::sd(first), self.margin)
+                || effect::is_clear(self.metric, first, self.margin)
+        })
     }
 }
 
@@ -118,7 +120,7 @@ fn combine(question: &Evidence, all: &[Evidence], together: usize) -> Option<Com
     let nulls = own.map(|q| &q.nulls).find(|nulls| nulls.len() >= effect::NULLS_MIN);
     let mut of_cell = all.iter().filter(|other| other.cell == question.cell);
     let setting = Setting {
-        validity: question.validity.if_quiet(of_cell.all(Evidence::is_quiet)),
+        validity: question.validity.at_once(of_cell.all(Evidence::ends_at_once)),
         levels: group().count(),
         together,
         questions: all.len(),

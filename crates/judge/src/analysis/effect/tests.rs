@@ -6,6 +6,7 @@ use crate::analysis::verdict::{self, Adjusted};
 use alloc::vec::Vec;
 use rand_chacha::ChaCha12Rng;
 use rand_core::{Rng, SeedableRng};
+use v6gap_core::plan::Stop;
 
 const LOOKED_AT: Validity = Validity::AnyTime;
 const MARGIN: f64 = 0.001;
@@ -155,7 +156,7 @@ fn shares_that_are_found_hold_however_they_are_bunched() {
     let mut rng = ChaCha12Rng::seed_from_u64(7);
     let (of, runs, more) = (5000_u64, 600, 0.02);
     for (burst, of_first) in [(1.0, 0.0), (1.0, 5e-3), (50.0, 0.0), (100.0, 5e-3), (500.0, 0.0)] {
-        let (mut missed, mut missed_at_end, mut found) = (0, 0, 0);
+        let (mut missed, mut missed_at_end, mut found, mut clear) = (0, 0, 0, 0);
         for _ in 0..runs {
             let (mut effects, mut counts) = (Vec::new(), PerArm { a: (0, 0), b: (0, 0) });
             while effects.len() < 24 {
@@ -172,7 +173,9 @@ fn shares_that_are_found_hold_however_they_are_bunched() {
                 if range.i95.excludes(0.0) {
                     found += 1;
                     missed += u32::from(range.i95.excludes(more));
-                    let end = Validity::AtEnd { left: 0.7 };
+                    let is_clear = is_clear(Metric::Loss, &effects[..LOOKS_MIN], MARGIN);
+                    clear += u32::from(is_clear);
+                    let end = Validity::to_the_end(&Stop::default()).at_once(is_clear);
                     let (range, _) = ruled_by(end, &effects, &counts);
                     missed_at_end += u32::from(range.i95.excludes(more));
                     break;
@@ -186,7 +189,48 @@ fn shares_that_are_found_hold_however_they_are_bunched() {
         let most = 0.05 * f64::from(found) + slack;
         assert!(f64::from(missed_at_end) <= most, "{burst}: {missed_at_end} of {found}");
         assert!(found > runs / 2 || burst > 100.0, "bursts of {burst}: {found} found");
+        assert!(clear == found || burst > 1.0, "{clear} of {found} that come singly");
     }
+}
+
+/// Wherever the truth lies, of shares that scatter by the margin and more: where an estimate beyond
+/// the margin has ended a run by chance, and where no other could have.
+#[test]
+fn shares_that_are_clear_at_once_hold_wherever_the_truth_lies() {
+    let mut rng = ChaCha12Rng::seed_from_u64(11);
+    let mut normal = || (0..12).map(|_| f64::from(rng.next_u32()) / 4_294_967_296.0).sum::<f64>();
+    let runs = if std::env::var_os("V6GAP_FULL").is_some() { 5_000 } else { 400 };
+    // Many datagrams, so that blocks alone decide.
+    let counts = PerArm { a: (100, 10_000_000), b: (100, 10_000_000) };
+    let mut clear = 0;
+    for truth in [3.0, 5.0, 7.0, 8.0, 10.0, 14.0] {
+        let mut missed = 0;
+        for _ in 0..runs {
+            let mut effects = Vec::new();
+            // By the error of the mean of eight.
+            let (error, sd) = (MARGIN, MARGIN * libm::sqrt(8.0));
+            loop {
+                effects.push(truth * error + sd * (normal() - 6.0));
+                let (n, is_last) = (effects.len(), effects.len() == 40);
+                if n < LOOKS_MIN || n % 2 == 1 {
+                    continue;
+                }
+                let (range, _) = ruled(&effects, &counts);
+                let is_over = range.i95.low > MARGIN || range.i95.high < -MARGIN;
+                if is_over || range.i95.width() < MARGIN || is_last {
+                    break;
+                }
+            }
+            let is_clear = is_clear(Metric::Loss, &effects[..LOOKS_MIN], MARGIN);
+            clear += u32::from(is_clear);
+            let end = Validity::to_the_end(&Stop::default()).at_once(is_clear);
+            missed += u32::from(ruled_by(end, &effects, &counts).0.i95.excludes(truth * MARGIN));
+        }
+        let runs = f64::from(runs);
+        let most = 0.05 * runs + 3.0 * libm::sqrt(0.0475 * runs);
+        assert!(f64::from(missed) <= most, "{truth}: {missed} of {runs}");
+    }
+    assert!((runs..5 * runs).contains(&clear), "{clear} are clear at once");
 }
 
 /// The second arm loses as much more as the margin allows: that must seldom be called the same,

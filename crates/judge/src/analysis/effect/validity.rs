@@ -62,12 +62,12 @@ impl Validity {
         }
     }
 
-    /// The same where the noise of the first look may leave nothing open, whatever is found: if so,
-    /// the estimate has no part in when the run ends.
+    /// The same of a question that its first look settles whatever it finds, or whatever it finds
+    /// near this: if so, the estimate has no part in when the run ends.
     #[must_use]
-    pub const fn if_quiet(self, is_quiet: bool) -> Validity {
+    pub const fn at_once(self, ends_at_once: bool) -> Validity {
         match self {
-            Validity::AtEnd { .. } if is_quiet => Validity::AtEnd { left: 1.0 },
+            Validity::AtEnd { .. } if ends_at_once => Validity::AtEnd { left: 1.0 },
             validity => validity,
         }
     }

@@ -15,7 +15,7 @@ fn one_look_is_for_values_that_bear_it() {
     far[2] = 40.0;
     assert_eq!((END.of_values(&far), END.of_values(&far[..8])), (Validity::AnyTime, END));
     assert_eq!(Validity::FixedNumber.of_values(&far), Validity::FixedNumber);
-    assert_eq!(Validity::AnyTime.if_quiet(true), Validity::AnyTime);
+    assert_eq!(Validity::AnyTime.at_once(true), Validity::AnyTime);
 }
 
 /// A hundred questions, corrected together, need more than twelve signed ranks can tell.
