@@ -66,7 +66,7 @@ protocol = ["tcp", "udp"]
 message = "64 B"
 "#;
 
-/// Lost datagrams.
+/// Lost datagrams, with time for eight pairs where the control connection loses packets as well.
 pub(crate) const LOSS: &str = r#"
 v6gap = 1
 name = "Loss"
@@ -74,7 +74,7 @@ name = "Loss"
 model = "wire"
 [design]
 arms = ["v4", "v6"]
-max_time = "6 s"
+max_time = "12 s"
 null_blocks = 2
 [[measure]]
 metric = "loss"
