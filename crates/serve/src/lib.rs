@@ -34,8 +34,9 @@ use axum::Router;
 use axum::middleware;
 use places::Places;
 use serde_json::Value;
+use socket2::SockRef;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -154,19 +155,26 @@ async fn told_to_stop(stop: &AtomicBool) {
     }
 }
 
-/// All addresses on one port: if it is taken in one family, the next is tried in all.
+/// All addresses on one port: if it is taken in one family, the next is tried in all. Where `[::]`
+/// takes IPv4 as well, addresses of that are served with it.
 async fn bind(wanted: &[SocketAddr]) -> io::Result<(Vec<TcpListener>, Vec<SocketAddr>)> {
     /// Ports that are tried beyond the first.
     const MORE_PORTS: u16 = 20;
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    let mut wanted = wanted.to_vec();
+    // After an address of IPv4 it would find its port taken.
+    wanted.sort_by_key(|address| address.ip() != IpAddr::from(Ipv6Addr::UNSPECIFIED));
     'ports: for more in 0..=MORE_PORTS {
-        let mut listeners = Vec::new();
-        for address in wanted {
+        let mut listeners: Vec<TcpListener> = Vec::new();
+        for address in &wanted {
             let mut address = *address;
             address.set_port(address.port().saturating_add(more));
             match TcpListener::bind(address).await {
                 Ok(listener) => listeners.push(listener),
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                    if address.is_ipv4() && listeners.first().is_some_and(takes_both) {
+                        continue;
+                    }
                     last = error;
                     continue 'ports;
                 }
@@ -182,6 +190,12 @@ async fn bind(wanted: &[SocketAddr]) -> io::Result<(Vec<TcpListener>, Vec<Socket
     Err(last)
 }
 
+/// Whether it is `[::]` and takes IPv4 as well: then nobody else has its port of that.
+fn takes_both(listener: &TcpListener) -> bool {
+    let everywhere = listener.local_addr().is_ok_and(|a| a.is_ipv6() && a.ip().is_unspecified());
+    everywhere && SockRef::from(listener).only_v6().is_ok_and(|only| !only)
+}
+
 fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .merge(assets::routes())
@@ -189,4 +203,25 @@ fn router(shared: Arc<Shared>) -> Router {
         .fallback(answer::not_found)
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard::check))
         .with_state(shared)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpStream;
+
+    #[tokio::test]
+    async fn every_address_of_both_families_is_served_on_one_port() {
+        let free = std::net::TcpListener::bind("[::]:0").unwrap().local_addr().unwrap().port();
+        let of = |address: &str| SocketAddr::new(address.parse().unwrap(), free);
+        for wanted in [["0.0.0.0", "::"], ["::", "0.0.0.0"], ["127.0.0.1", "::1"]] {
+            let (listeners, addresses) = bind(&wanted.map(of)).await.unwrap();
+            assert!(!listeners.is_empty());
+            let port = addresses[0].port();
+            assert!(addresses.iter().all(|address| address.port() == port), "{addresses:?}");
+            for address in ["127.0.0.1", "::1"] {
+                TcpStream::connect(SocketAddr::new(address.parse().unwrap(), port)).unwrap();
+            }
+        }
+    }
 }
