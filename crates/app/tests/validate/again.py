@@ -307,9 +307,13 @@ def sensitivity(found, result, trials, checked):
     else:
         checked.share(f"{name} p", told, value, 9_999)
     show = lambda v: math.expm1(v) if question["effect"]["kind"] == "ratio-1" else v
-    for part in found["parts"]:
-        low, high = part["chosen"]
-        own = d[(x >= low - 1e-12) & (x <= high + 1e-12)]
+    order, count = np.argsort(x, kind="stable"), len(found["parts"])
+    for number, part in enumerate(found["parts"]):
+        if found["to"].endswith("processor"):
+            own = d[x == part["chosen"][0]]
+        else:
+            # Of draws that are alike the earlier ones come first.
+            own = d[order[number * len(d) // count:(number + 1) * len(d) // count]]
         checked.figure(f"{name} part", part["effect"], show(own.mean()))
         if len(own) > 1:
             half = stats.t.ppf(0.975, len(own) - 1) * stats.sem(own)
