@@ -200,8 +200,12 @@ fn shares_that_are_clear_at_once_hold_wherever_the_truth_lies() {
     let mut rng = ChaCha12Rng::seed_from_u64(11);
     let mut normal = || (0..12).map(|_| f64::from(rng.next_u32()) / 4_294_967_296.0).sum::<f64>();
     let runs = if std::env::var_os("V6GAP_FULL").is_some() { 5_000 } else { 400 };
-    // Many datagrams, so that blocks alone decide.
-    let counts = PerArm { a: (100, 10_000_000), b: (100, 10_000_000) };
+    // So many datagrams that blocks alone decide.
+    let of = 10_000_000;
+    let counts = |effects: &[f64]| {
+        let more = summary::mean(effects).max(0.0) * of as f64;
+        PerArm { a: (100, of), b: (100 + more as u64, of) }
+    };
     let mut clear = 0;
     for truth in [3.0, 5.0, 7.0, 8.0, 10.0, 14.0] {
         let mut missed = 0;
@@ -215,7 +219,7 @@ fn shares_that_are_clear_at_once_hold_wherever_the_truth_lies() {
                 if n < LOOKS_MIN || n % 2 == 1 {
                     continue;
                 }
-                let (range, _) = ruled(&effects, &counts);
+                let (range, _) = ruled(&effects, &counts(&effects));
                 let is_over = range.i95.low > MARGIN || range.i95.high < -MARGIN;
                 if is_over || range.i95.width() < MARGIN || is_last {
                     break;
@@ -224,7 +228,9 @@ fn shares_that_are_clear_at_once_hold_wherever_the_truth_lies() {
             let is_clear = is_clear(Metric::Loss, &effects[..LOOKS_MIN], MARGIN);
             clear += u32::from(is_clear);
             let end = Validity::to_the_end(&Stop::default()).at_once(is_clear);
-            missed += u32::from(ruled_by(end, &effects, &counts).0.i95.excludes(truth * MARGIN));
+            missed += u32::from(
+                ruled_by(end, &effects, &counts(&effects)).0.i95.excludes(truth * MARGIN),
+            );
         }
         let runs = f64::from(runs);
         let most = 0.05 * runs + 3.0 * libm::sqrt(0.0475 * runs);
