@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+pub mod archive;
 pub mod beside;
 mod complaint;
 pub mod coordinator;

@@ -1,9 +1,7 @@
 //! The sink: drives its machine. What agents send is written into the archive, and only then is it
 //! said to be there.
-//!
-//! Each host has a folder of its own in the archive, which is one of this program's data: every
-//! verb reads it as it reads results that were measured here.
 
+use crate::archive::{Archive, Unwritten};
 use crate::error::FleetError;
 use crate::hub::Hub;
 use crate::letter::Letter;
@@ -16,7 +14,6 @@ use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::{AckKind, Context, Message};
 use futures_util::StreamExt;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::watch;
 use v6gap_core::fleet::message::Ack;
@@ -24,8 +21,7 @@ use v6gap_core::fleet::names::HostName;
 use v6gap_core::fleet::sink::{AGAIN_NS, Action, Event, RunOf, Sink};
 use v6gap_core::fleet::subject::{self, RESULTS};
 use v6gap_core::session::throttle::Often;
-use v6gap_store::{KeptLines, Store};
-use v6gap_sys::disk;
+use v6gap_store::KeptLines;
 
 /// What the stream calls whoever takes results.
 const NAME: &str = "sink";
@@ -43,9 +39,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// no other.
 const OF_ONE_HOST: usize = 32;
 
-/// Bytes of the disk that results leave free: the hub itself keeps what it decides there.
-const FREE_BYTES_MIN: u64 = 1 << 30;
-
 /// How often a part is tried to be written: for five minutes.
 const TRIES: i64 = 60;
 
@@ -56,9 +49,6 @@ const FAILS_NS: u64 = 30_000_000_000;
 /// How far apart two failures are of which the later one says nothing of the earlier, in ns. One
 /// that hears nothing of the stream fails every 30 s.
 const APART_NS: u64 = 60_000_000_000;
-
-/// Why nothing is written where less than that is left.
-const FULL: &str = "less than 1 GiB of its disk is free";
 
 /// Held by the one sink that writes into an archive.
 const LOCK: &str = "sink.lock";
@@ -86,25 +76,6 @@ pub enum Told {
     },
     /// A part could not be written, and will come again.
     Unwritten(String),
-}
-
-/// The archive: a folder of this program's data for each host.
-#[derive(Debug, Clone)]
-pub struct Archive {
-    folder: PathBuf,
-}
-
-impl Archive {
-    /// The archive of the hub in `folder`.
-    pub fn of(folder: &Path) -> Self {
-        Archive { folder: folder.join("archive") }
-    }
-
-    /// The results of a host.
-    pub fn store(&self, host: &HostName) -> Store {
-        // A name is one part of a path, whatever its letters.
-        Store::at(&self.folder.join(host.site()).join(host.host()))
-    }
 }
 
 /// A sink that goes on.
@@ -261,22 +232,13 @@ impl Going<'_> {
     /// Whether the part is on the disk now.
     fn append(&mut self, number: u64, run: &RunOf, skip: u64) -> bool {
         let Some((_, _, bytes)) = self.open.get(&number) else { return false };
-        // Where the system does not tell, writing shows it.
-        if disk::free_bytes(&self.archive.folder).unwrap_or(u64::MAX) < FREE_BYTES_MIN {
-            (self.told)(Told::Unwritten(FULL.to_owned()));
-            return false;
-        }
-        let store = self.archive.store(&run.host);
         let rest = usize::try_from(skip).ok().and_then(|skip| bytes.get(skip..));
-        let written = store.grown_bytes(&run.run).and_then(|at| {
-            store.grow(&run.run, at, rest.unwrap_or_default())?;
-            Ok(at + rest.unwrap_or_default().len() as u64)
-        });
-        match written {
+        match self.archive.append(run, rest.unwrap_or_default(), now().ns) {
             Ok(bytes) => {
                 (self.told)(Told::Has { run: run.clone(), bytes });
                 true
             }
+            Err(Unwritten::SaidBefore(_)) => false,
             Err(error) => {
                 (self.told)(Told::Unwritten(error.to_string()));
                 false

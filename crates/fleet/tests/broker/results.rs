@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use v6gap_core::fleet::names::HostName;
 use v6gap_core::record::RunId;
-use v6gap_fleet::sink::Archive;
+use v6gap_fleet::archive::Archive;
 use v6gap_store::Store;
 
 /// How long results may take to the archive: what was not acknowledged is sent again after 30 s,

@@ -7,10 +7,12 @@
 //! may die any time.
 
 mod event;
+mod shares;
 #[cfg(test)]
 mod tests;
 
 pub use event::{Action, Event, RunOf};
+pub use shares::{Room, Shares};
 
 use super::SECOND_NS;
 use super::message::{Ack, ChunkHeader, RunHeld, SPOKEN};
