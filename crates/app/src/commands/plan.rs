@@ -11,6 +11,7 @@ use crate::presets::{self, Choice, PlaceChoice};
 use crate::session;
 use crate::settings::Context;
 use crate::target::RunOptions;
+use v6gap_core::plan::draft::{Measure, Site};
 use v6gap_core::plan::scale::Scale;
 use v6gap_perform::via::quoted;
 use v6gap_report::plan::explain;
@@ -64,8 +65,7 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
         presets::read(&args.plan, seed, &at(args.scale, place))?;
     if let Some(site) = &draft.site {
         let what = format!("the plan {} visits a host of others, which probe does", args.plan);
-        let command = format!("v6gap probe {}", quoted(&site.url));
-        return Err(Failure::usage(what).run(command, ""));
+        return Err(Failure::usage(what).run(probe_of(site, &draft.measure), ""));
     }
     let mut connect = args.connect.clone();
     let hosts = draft.hosts;
@@ -114,9 +114,43 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
     measured.map_err(|failure| options.connect.said_again(&host, failure))
 }
 
+/// The command that visits the site of a plan as that says. Name servers are counted there, not
+/// named, and are asked as the system has them.
+fn probe_of(site: &Site, measured: &[Measure]) -> String {
+    let mut command = format!("v6gap probe {}", quoted(&site.url));
+    let mut metrics: Vec<&str> = measured.iter().map(|one| one.metric.as_str()).collect();
+    metrics.dedup();
+    if !metrics.is_empty() {
+        command.extend([" --measure ", &quoted(&metrics.join(","))]);
+    }
+    if !site.http.is_empty() {
+        command.extend([" --http ", &quoted(&site.http.join(","))]);
+    }
+    if let Some(size) = &site.download {
+        command.extend([" --download ", &quoted(size)]);
+    }
+    if site.addresses.is_some_and(|pairs| pairs > 1) {
+        command.push_str(" --addresses all");
+    }
+    command
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plan_that_visits_a_site_leads_to_the_command_that_does_it() {
+        let mut site = Site { url: "https://a.example/x?y".into(), ..Site::default() };
+        assert_eq!(probe_of(&site, &[]), "v6gap probe 'https://a.example/x?y'");
+        site.http = vec!["1.1".into(), "2".into()];
+        (site.download, site.addresses) = (Some("20 MB".into()), Some(3));
+        let measure = |metric: &str| Measure { metric: metric.into(), ..Measure::default() };
+        let measured = ["tls", "first-byte", "first-byte"].map(measure);
+        let all = "v6gap probe 'https://a.example/x?y' --measure tls,first-byte --http 1.1,2 \
+                   --download '20 MB' --addresses all";
+        assert_eq!(probe_of(&site, &measured), all);
+    }
     use v6gap_store::parse_plan;
 
     /// The plan is right as it is, and with each line, or table, that can be taken in.
