@@ -1,5 +1,6 @@
 //! The server's half of a task.
 
+use super::sockets::congestion_at_hand;
 use super::{TrialError, check, halves};
 use crate::hot::Watch;
 use crate::hot::answer::Arrival;
@@ -13,9 +14,9 @@ use v6gap_core::session::access::Access;
 use v6gap_core::task::{Task, TaskArm};
 use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::preamble::Data;
-use v6gap_core::workload::{Purpose, Wait, Workload};
+use v6gap_core::workload::{Purpose, StreamSettings, Wait, Workload};
 use v6gap_sys::clock;
-use v6gap_sys::socket::{Datagram, Listener, Stream, Waker};
+use v6gap_sys::socket::{Datagram, Listener, Loan, Stream, Waker};
 
 /// Longest time in which a client may be silent in the middle of a task, in ns. With the time to
 /// answer [the question](v6gap_core::session::timeout::PONG_NS) that follows it is less than 15 s.
@@ -104,6 +105,17 @@ impl<'a> DataFlows<'a> {
     /// The service's listening socket for the same.
     pub(super) fn listener(&self, task: &Task, family: Family) -> Option<&'a Listener> {
         self.listeners.get(*task.arrives.get(family)).as_ref()
+    }
+
+    /// Has the connections that come over `family` begin with the congestion control that is asked
+    /// for, if the system lets them; otherwise they change to it once they are accepted.
+    pub(super) fn lend_congestion(
+        &self,
+        task: &Task,
+        family: Family,
+        settings: &StreamSettings,
+    ) -> Option<Loan> {
+        self.listener(task, family)?.lend_congestion(congestion_at_hand(settings)?).ok()
     }
 
     /// The bounds of every wait of `task`.

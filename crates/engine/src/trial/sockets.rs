@@ -190,11 +190,15 @@ pub(super) fn set_buffers(socket: &Datagram, bytes: u32) -> Result<(), SocketErr
 /// A congestion control that this host does not have at hand is not asked for: the name comes from
 /// a client, and for a privileged process the kernel would load a module of that name.
 pub(super) fn accepted_options(settings: &StreamSettings) -> StreamOptions {
-    let named = settings.congestion.as_ref();
-    let available = named.and_then(|_| host::facts().congestion_available);
-    let at_hand = |name: &&String| available.as_ref().is_none_or(|all| all.contains(name));
-    let congestion = named.filter(at_hand).cloned();
+    let congestion = congestion_at_hand(settings).cloned();
     StreamOptions { mss: None, congestion, ..stream_options(settings, &Marking::default()) }
+}
+
+/// The congestion control that is asked for, if this host has it at hand.
+pub(super) fn congestion_at_hand(settings: &StreamSettings) -> Option<&String> {
+    let named = settings.congestion.as_ref()?;
+    let available = host::facts().congestion_available;
+    available.is_none_or(|all| all.contains(named)).then_some(named)
 }
 
 /// A connection that has told the server its task, arm and number.

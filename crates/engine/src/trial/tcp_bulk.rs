@@ -70,6 +70,7 @@ pub(super) fn server(
     let lent = lent.and_then(|(bytes, listener)| {
         listener.lend_receive_buffer(bytes).map_err(|missing| notes.push(missing.to_string())).ok()
     });
+    let lent = (lent, flows.lend_congestion(task, family, &bulk.settings));
     ready();
     let mut streams = flows::collect(task, count, flows, &watch)?;
     drop(lent);

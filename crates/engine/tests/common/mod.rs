@@ -76,8 +76,12 @@ impl Service {
     }
 
     pub fn tcp(&self, family: Family) -> SocketAddr {
-        let listener = self.listeners.get(family).as_ref().expect("bound");
-        listener.local().expect("bound")
+        self.listener(family).local().expect("bound")
+    }
+
+    /// Its own socket that listens.
+    pub fn listener(&self, family: Family) -> &Listener {
+        self.listeners.get(family).as_ref().expect("bound")
     }
 
     pub fn udp(&self, family: Family) -> SocketAddr {

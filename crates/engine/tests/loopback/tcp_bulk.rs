@@ -6,7 +6,8 @@ use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Connection, EndReport, Received, Sent};
 use v6gap_core::task::Task;
 use v6gap_core::workload::{Direction, StreamSettings, TcpBulk, Transport, Workload, ZeroCopy};
-use v6gap_engine::trial::TrialError;
+use v6gap_engine::trial::{TrialError, client};
+use v6gap_sys::host;
 
 const MS: u64 = 1_000_000;
 
@@ -295,6 +296,27 @@ fn a_congestion_control_is_set_at_both_ends() {
             }
         });
     }
+}
+
+/// Who begins with another keeps what that asks for: BBR paces for good.
+#[test]
+fn connections_begin_with_the_congestion_control_that_is_asked_for() {
+    let service = Service::new();
+    let listener = service.listener(Family::V4);
+    let is_other = |name: &&str| Some(*name) != host::facts().congestion_default.as_deref();
+    let other = ["reno", "cubic"].into_iter().find(is_other).expect("one of two");
+    let lends = listener.lend_congestion(other).is_ok();
+    let settings = StreamSettings { congestion: Some(other.into()), ..StreamSettings::default() };
+    let task = trial(Workload::TcpBulk(with(settings)), Family::V4);
+    let before = listener.settings();
+    let context = service.context(Transport::Tcp);
+    let ((client, during), server) = service.perform_with(&task, || {
+        let during = listener.settings();
+        (client::run(&task, &context), during)
+    });
+    assert!(client.is_ok() && server.is_ok(), "{client:?} {server:?}");
+    assert_eq!(during != before, lends);
+    assert_eq!(listener.settings(), before);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::wait;
 use super::{Stream, open, platform};
 use crate::Unavailable;
 use rustix::event::PollFlags;
-use socket2::{Protocol, SockRef, Type};
+use socket2::{Protocol, SockRef, Socket, Type};
 use std::net::{SocketAddr, TcpListener};
 
 /// Accepts TCP connections of one family on one address.
@@ -15,22 +15,39 @@ pub struct Listener {
     pub(crate) inner: TcpListener,
 }
 
-/// A listener whose connections have another receive buffer as long as this lives.
+/// A listener whose connections are set up in another way as long as this lives.
 #[derive(Debug)]
-pub struct LentBuffer {
+pub struct Loan {
     inner: TcpListener,
-    before: (u32, i32),
+    before: ListenerSettings,
 }
 
-impl Drop for LentBuffer {
+impl Drop for Loan {
     fn drop(&mut self) {
-        platform::restore_receive_buffer(&SockRef::from(&self.inner), self.before);
+        self.before.put_back(&SockRef::from(&self.inner));
     }
 }
 
-/// What a trial may change of a listener for its time.
-#[derive(Debug)]
-pub struct ListenerSettings(Option<(u32, i32)>);
+/// What a trial may change of a listener for its time, as far as it is known.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ListenerSettings {
+    receive_buffer: Option<(u32, i32)>,
+    congestion: Option<String>,
+}
+
+impl ListenerSettings {
+    fn put_back(&self, socket: &Socket) {
+        if let Some(before) = self.receive_buffer {
+            platform::restore_receive_buffer(socket, before);
+        }
+        // Who never named one stays with whatever the system's is.
+        if let Some(name) = &self.congestion
+            && platform::congestion(socket).as_ref() != Some(name)
+        {
+            let _ = platform::set_congestion(socket, name);
+        }
+    }
+}
 
 /// A listener that waits for connections in the kernel as long as this lives, which is the only way
 /// that needs no timer of high resolution: a virtual machine pays for each of these with an exit.
@@ -173,27 +190,42 @@ impl Listener {
     /// # Errors
     /// Off Linux, and before Linux 5.14, which cannot give the choice of the size back to the
     /// kernel.
-    pub fn lend_receive_buffer(&self, bytes: u32) -> Result<LentBuffer, Unavailable> {
+    pub fn lend_receive_buffer(&self, bytes: u32) -> Result<Loan, Unavailable> {
+        let what = "a receive buffer before the connection stands";
+        let inner = self.inner.try_clone().map_err(|error| Unavailable::new(what, error))?;
+        let receive_buffer = platform::lend_receive_buffer(&SockRef::from(&inner), bytes)?;
+        let before = ListenerSettings { receive_buffer: Some(receive_buffer), congestion: None };
+        Ok(Loan { inner, before })
+    }
+
+    /// Gives the connections that are made from now on this congestion control, until the returned
+    /// value is dropped. One that began with another may keep what that asked for: Linux paces for
+    /// good who began with BBR.
+    ///
+    /// # Errors
+    /// Off Linux, and where the kernel does not have it.
+    pub fn lend_congestion(&self, name: &str) -> Result<Loan, Unavailable> {
         let failed =
-            |error| Unavailable::new("a receive buffer before the connection stands", error);
+            |error| Unavailable::new("a congestion control before the connection stands", error);
         let inner = self.inner.try_clone().map_err(failed)?;
-        let before = platform::lend_receive_buffer(&SockRef::from(&inner), bytes)?;
-        Ok(LentBuffer { inner, before })
+        let congestion = platform::congestion(&SockRef::from(&inner));
+        platform::set_congestion(&SockRef::from(&inner), name).map_err(failed)?;
+        let before = ListenerSettings { receive_buffer: None, congestion };
+        Ok(Loan { inner, before })
     }
 
     /// What [`restore`](Self::restore) brings back if another process that has this socket ends in
     /// the middle of a trial.
     pub fn settings(&self) -> ListenerSettings {
-        ListenerSettings(platform::receive_buffer(&SockRef::from(&self.inner)).ok())
+        let socket = SockRef::from(&self.inner);
+        let receive_buffer = platform::receive_buffer(&socket).ok();
+        ListenerSettings { receive_buffer, congestion: platform::congestion(&socket) }
     }
 
-    /// Takes back what [`patient`](Self::patient) and
-    /// [`lend_receive_buffer`](Self::lend_receive_buffer) did since.
+    /// Takes back what [`patient`](Self::patient) and the loans did since.
     pub fn restore(&self, before: &ListenerSettings) {
         platform::wait_no_longer(&self.inner);
-        if let ListenerSettings(Some(before)) = before {
-            platform::restore_receive_buffer(&SockRef::from(&self.inner), *before);
-        }
+        before.put_back(&SockRef::from(&self.inner));
     }
 
     /// Waits up to `timeout_ns`, or for ever, and accepts; `None` if there was nothing in the end.

@@ -34,7 +34,7 @@ pub use bulk::{MemoryFile, Reaped, is_out_of_room};
 pub use datagram::Datagram;
 pub use error::{ErrorClass, Operation, SocketError};
 pub use icmp::{ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, Ping};
-pub use listener::{LentBuffer, Listener, ListenerSettings, Patient};
+pub use listener::{Listener, ListenerSettings, Loan, Patient};
 pub use marks::{FLOW_LABEL_MAX, Marks};
 pub use options::{Granted, Incoming, KeepAlive, StreamOptions, TcpInfo};
 pub use poll::{Interest, Waker, wait_any, wait_some};

@@ -182,6 +182,7 @@ pub(super) fn server(
     let watch = flows.watch(task, probe.wait);
     let quiet_ns = quiet_ns(task, probe, &arms);
     let watch = Watch { silence_ns: watch.silence_ns.saturating_add(quiet_ns), ..watch };
+    let lent = load::lend(task, probe, first.0, flows);
     ready();
     let broken = |b: Broken| {
         let arm = b.arm;
@@ -195,6 +196,7 @@ pub(super) fn server(
         hot::server(&manner, &mut validation, both, memory, &mut notes, &watch)
     };
     let outcome = load::accept(task, probe, first.0, flows, &basis, &watch).and_then(|load| {
+        drop(lent);
         let _unread = load::unread(task, probe, first.0, flows);
         load::beside(load, &watch, false, work).map_err(broken)
     });

@@ -177,6 +177,36 @@ fn options_are_read_back_at_both_ends() {
     });
 }
 
+/// A connection is accepted long after it began, and what its first congestion control asked for
+/// may stay.
+#[cfg_attr(not(target_os = "linux"), ignore = "nothing is lent there")]
+#[test]
+fn connections_begin_with_the_congestion_control_that_is_lent() {
+    both(|address| {
+        let options = StreamOptions::default();
+        let listener = Listener::bind_with(address, 4, &options).expect("loopback has this family");
+        let remote = listener.local().expect("it is bound");
+        let accepted = || {
+            let near = Stream::connect(None, remote, &options, PATIENCE_NS).expect("it listens");
+            let far = listener.accept().expect("somebody connected");
+            (far.got().expect("readable").congestion.expect("Linux tells"), near)
+        };
+        let (usual, _near) = accepted();
+        let other = if usual == "reno" { "cubic" } else { "reno" };
+        let before = listener.settings();
+        let lent = listener.lend_congestion(other).expect("each kernel has it");
+        assert_eq!(accepted().0, other);
+        drop(lent);
+        assert_eq!(accepted().0, usual);
+        // What another process that is gone has lent is brought back.
+        std::mem::forget(listener.lend_congestion(other));
+        assert_eq!(accepted().0, other);
+        listener.restore(&before);
+        assert_eq!(accepted().0, usual);
+        listener.lend_congestion("nosuch").expect_err("no such algorithm");
+    });
+}
+
 #[test]
 fn unknown_congestion_control_is_refused_by_name() {
     let options = StreamOptions { congestion: Some("nosuch".to_owned()), ..Default::default() };

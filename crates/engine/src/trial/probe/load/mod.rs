@@ -17,6 +17,7 @@ use v6gap_core::observation::Loaded;
 use v6gap_core::task::Task;
 use v6gap_core::workload::{Direction, Load, Probe};
 use v6gap_sys::cpu;
+use v6gap_sys::socket::Loan;
 
 /// A load at one end, ready to move.
 pub(super) struct Prepared(Kind);
@@ -42,6 +43,12 @@ pub(super) fn connect(
             Kind::Datagrams(datagrams::connect(plan, context)?)
         }
     })))
+}
+
+/// Has the streams of a load begin with its congestion control as long as the value lives.
+pub(super) fn lend(task: &Task, probe: &Probe, arm: Arm, flows: &DataFlows<'_>) -> Option<Loan> {
+    let load = probe.load.as_ref().filter(|load| load.udp.is_none())?;
+    flows.lend_congestion(task, load.family_beside(family_of(task, arm)), &load.settings)
 }
 
 /// The server's end, once the client has connected or shown where it is.
