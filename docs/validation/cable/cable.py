@@ -4,8 +4,9 @@
 
 A virtual cable has no rate of its own, so that writes, segments and processors decide what TCP gets. Ranges of
 `v6gap plan run`, which draws all three, should hold what two others find: v6gap itself with segments of 1400 B for
-both families, and iperf3 with lengths of writes and processors drawn as v6gap draws them, IPv4 and IPv6 in turn.
-What is there already in OUT is not measured again. Needs namespaces, iperf3 and Python's own library.
+both families, and iperf3 with lengths of writes and processors drawn as v6gap draws them and its
+congestion control, IPv4 and IPv6 in turn. What is there already in OUT is not measured
+again. Needs namespaces, iperf3, ip (iproute2) and Python's own library.
 """
 
 import argparse
@@ -30,6 +31,7 @@ asked = asked.parse_args()
 WORLD = Path(__file__).parent / "cable.toml"
 PLAN = 'v6gap = 1\nname = "Cable"\n[lab]\nworld = "{world}"\n[[measure]]\nmetric = "throughput"\n{more}'
 LENGTHS = (32 << 10, 256 << 10)  # Bytes of a write, as v6gap draws them
+CONGESTION = "cubic"  # As v6gap has it in a lab, whatever the system's is
 PORT = 5201
 
 
@@ -57,8 +59,20 @@ def inside(node, *command):
     return [asked.program, "lab", "exec", "--name", "cable", node, "--", *command]
 
 
+def have_congestion():
+    """Gives the client's routes a lab's congestion control. iperf3's own --congestion comes when it is connected already,
+    and who began with BBR is paced for good, so that it gets half as much."""
+    for family in "-4", "-6":
+        listed = subprocess.run(inside("client", "ip", family, "route"), capture_output=True, text=True, check=True)
+        for route in listed.stdout.splitlines():
+            if not route.startswith("fe80"):
+                words = route.split(" pref")[0].split()
+                subprocess.run(inside("client", "ip", family, "route", "replace", *words, "congctl", "lock", CONGESTION),
+                               check=True)
+
+
 def iperf3(address, length, processor):
-    """Mbit/s that iperf3's receiver counts in a second, both ends on one processor."""
+    """Mbit/s that iperf3's receiver counts in a second, both ends on one processor, with a lab's congestion control."""
     pinned = ["taskset", "-c", str(processor), "iperf3", "--port", str(PORT)]
     with subprocess.Popen(inside("server", *pinned, "--server", "--one-off"), stdout=subprocess.PIPE,
                           text=True) as server:
@@ -71,11 +85,12 @@ def iperf3(address, length, processor):
                 break
             time.sleep(0.05)
         server.stdout.read()
+    assert told["end"]["sender_tcp_congestion"] == CONGESTION, told["end"]
     return told["end"]["sum_received"]["bits_per_second"] / 1e6
 
 
-def differences(chance):
-    """ln(IPv6/IPv4) of iperf3 for each length drawn."""
+def differences():
+    """ln(IPv6/IPv4) of iperf3 for each length drawn, of which every call draws others."""
     kept = asked.out / "iperf3.json"
     found = json.loads(kept.read_text()) if kept.exists() else []
     if len(found) < asked.lengths:
@@ -83,7 +98,9 @@ def differences(chance):
         told = json.loads(run("lab", "status", "--name", "cable", "--json", check=True).stdout)
         addresses = next(node["addresses"] for node in told["nodes"] if node["name"] == "server")
         try:
+            have_congestion()
             while len(found) < asked.lengths:
+                chance = random.Random(f"{asked.seed} {len(found)}")
                 length = round(math.exp(chance.uniform(*map(math.log, LENGTHS))))
                 processor = chance.choice(sorted(os.sched_getaffinity(0)))
                 order = chance.sample(["v4", "v6"], 2)
@@ -107,7 +124,7 @@ def main():
     asked.out.mkdir(parents=True, exist_ok=True)
     drawn = list(results("drawn", asked.runs, ""))
     equal = list(results("equal", asked.references, 'mss = "1400 B"\n'))
-    peer = differences(random.Random(asked.seed))
+    peer = differences()
     percent = lambda ln: f"{100 * math.expm1(ln):+.2f} %"
     mean, spread = statistics.fmean(peer), statistics.stdev(peer)
     middle, least, most = centre(peer)
