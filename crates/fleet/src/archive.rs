@@ -24,25 +24,23 @@ pub(crate) enum Unwritten {
     /// The disk has no room for anybody.
     #[error("less than {} of its disk is free", format_bytes(FREE_BYTES_MIN))]
     Full,
-    /// Its host has as much as it gets.
+    /// Its host has sent as much as it may.
     #[error(
-        "{host} has {} there, and no host gets more than the {} that are free for all: remove what \
-         is needed no more (V6GAP_DATA={} v6gap rm --older-than 90d)",
-        format_bytes(*bytes), format_bytes(*free), data.display()
+        "{host} has sent {} within a day, and no host may send more than the {} that are free for \
+         all; its results are in {}", format_bytes(*bytes), format_bytes(*free), data.display()
     )]
     Share {
         /// The host.
         host: HostName,
-        /// What it has.
+        /// What came of it.
         bytes: u64,
         /// What the disk has for all.
         free: u64,
         /// The folder of its results.
         data: PathBuf,
+        /// Whether that was not said within the last minute.
+        say: bool,
     },
-    /// That host has its share, as was said within the last minute.
-    #[error("{0} has its share")]
-    SaidBefore(HostName),
     /// The disk refuses.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -90,18 +88,11 @@ impl Archive {
             return Err(Unwritten::Full);
         }
         match self.shares.room(host, more, free, now_ns) {
-            Room::Enough => return Ok(()),
-            Room::None { .. } => return Err(Unwritten::SaidBefore(host.clone())),
-            Room::Unknown => {}
-        }
-        let store = self.store(host);
-        self.shares.looked(host, store.grown_in_all()?, now_ns);
-        match self.shares.room(host, more, free, now_ns) {
-            Room::None { bytes } => {
-                let (host, data) = (host.clone(), store.data().to_owned());
-                Err(Unwritten::Share { host, bytes, free, data })
+            Room::Enough => Ok(()),
+            Room::None { bytes, say } => {
+                let (host, data) = (host.clone(), self.store(host).data().to_owned());
+                Err(Unwritten::Share { host, bytes, free, data, say })
             }
-            Room::Enough | Room::Unknown => Ok(()),
         }
     }
 }
@@ -117,20 +108,18 @@ mod tests {
         let mut archive = Archive::of(&scratch);
         let [a, b]: [HostName; 2] = ["rome/a", "rome/b"].map(|name| name.parse().unwrap());
         let run = RunOf { host: a.clone(), run: RunId::from_bits(1) };
-        archive.store(&a).grow(&run.run, 0, b"abc\n").unwrap();
-        // A journal that says of itself that it is that long takes no room for it.
-        let journal = archive.store(&a).journal_path(&run.run);
-        std::fs::File::options().write(true).open(journal).unwrap().set_len(3 << 30).unwrap();
+        std::fs::create_dir_all(&archive.folder).unwrap();
+        assert_eq!(archive.append(&run, b"abc\n", 0).unwrap(), 4);
+        assert_eq!(archive.append(&run, b"de\n", 1).unwrap(), 7);
         let free = 2 << 30;
-        let refused = archive.look_for_room(&a, 1, free, 0).unwrap_err().to_string();
-        assert!(refused.starts_with("rome/a has 3.22 GB there"), "{refused}");
-        let again = archive.look_for_room(&a, 1, free, 1);
-        assert!(matches!(again, Err(Unwritten::SaidBefore(_))), "{again:?}");
-        archive.look_for_room(&b, 1, free, 2).unwrap();
-        assert!(matches!(archive.look_for_room(&b, 1, 1 << 29, 3), Err(Unwritten::Full)));
-        // When it was removed there is room again.
-        archive.store(&a).clear().unwrap();
-        archive.look_for_room(&a, 1, free, 60_000_000_000).unwrap();
+        archive.look_for_room(&a, free / 2, free, 2).unwrap();
+        let refused = archive.look_for_room(&a, free, free, 3).unwrap_err();
+        assert!(matches!(refused, Unwritten::Share { say: true, .. }), "{refused:?}");
+        let refused = refused.to_string();
+        // Two parts of 16 KiB and a run of 48 KiB beside its 7 bytes.
+        assert!(refused.starts_with("rome/a has sent 81927 B within a day"), "{refused}");
+        archive.look_for_room(&b, free, free, 4).unwrap();
+        assert!(matches!(archive.look_for_room(&b, 1, 1 << 29, 5), Err(Unwritten::Full)));
         std::fs::remove_dir_all(&scratch).unwrap();
     }
 }

@@ -88,6 +88,8 @@ struct Going<'a> {
     number: u64,
     /// Numbers in the stream of parts that come again, by host.
     again: BTreeMap<HostName, BTreeSet<u64>>,
+    /// Hosts of which nothing more is written for now: their parts are not waited for.
+    sated: BTreeSet<HostName>,
     /// Messages that are no parts of which was told: who was invited may send as many as he likes.
     no_parts: Often,
     told: &'a mut dyn FnMut(Told),
@@ -126,9 +128,18 @@ pub async fn go_on(
     };
     told(Told::Ready);
     let (open, number, mut fails) = (BTreeMap::new(), 0, Fails::default());
-    let (again, no_parts) = (BTreeMap::new(), Often::default());
-    let mut going =
-        Going { machine: Sink::new(), archive, context, open, number, again, no_parts, told };
+    let (again, sated, no_parts) = (BTreeMap::new(), BTreeSet::new(), Often::default());
+    let mut going = Going {
+        machine: Sink::new(),
+        archive,
+        context,
+        open,
+        number,
+        again,
+        sated,
+        no_parts,
+        told,
+    };
     loop {
         let message = tokio::select! {
             message = messages.next() => message,
@@ -235,26 +246,31 @@ impl Going<'_> {
         let rest = usize::try_from(skip).ok().and_then(|skip| bytes.get(skip..));
         match self.archive.append(run, rest.unwrap_or_default(), now().ns) {
             Ok(bytes) => {
+                self.sated.remove(&run.host);
                 (self.told)(Told::Has { run: run.clone(), bytes });
                 true
             }
-            Err(Unwritten::SaidBefore(_)) => false,
             Err(error) => {
-                (self.told)(Told::Unwritten(error.to_string()));
+                if let Unwritten::Share { host, .. } = &error {
+                    self.sated.insert(host.clone());
+                }
+                if !matches!(error, Unwritten::Share { say: false, .. }) {
+                    (self.told)(Told::Unwritten(error.to_string()));
+                }
                 false
             }
         }
     }
 
-    /// Has a part come again, but for one that came too often or is one of too many of its host: so
-    /// many are waited for at a time, and those of one host, whose beginning is lost, may not keep
-    /// out all others. Its agent sends the whole again.
+    /// Has a part come again, but for one that came too often, is one of too many of its host or of
+    /// a host that has its share: so many are waited for at a time, and those of one host, whose
+    /// beginning is lost, may not keep out all others. Its agent sends the whole again.
     async fn again(&mut self, host: &HostName, message: &Message) {
         let Ok(info) = message.info() else { return };
         let (number, often) = (info.stream_sequence, info.delivered >= TRIES);
         let held = self.again.entry(host.clone()).or_default();
         let crowded = held.len() >= OF_ONE_HOST && !held.contains(&number);
-        if often || crowded {
+        if often || crowded || self.sated.contains(host) {
             let _ = message.ack_with(AckKind::Term).await;
             self.over(host, message);
             return;

@@ -2,9 +2,7 @@
 //! there is on the disk.
 
 use crate::held::Held;
-use crate::layout::JOURNAL;
 use crate::source::Source;
-use crate::tree::names;
 use crate::write::{open_or_make, sync_folder};
 use crate::{Store, StoreError};
 use std::io::{Seek, SeekFrom, Write};
@@ -22,22 +20,6 @@ impl Store {
         }
         let file = Source::open_stored(&path)?;
         Ok(file.metadata().map_err(StoreError::io("look at", &path))?.len())
-    }
-
-    /// How many runs there are, and the bytes of their journals together. No file is opened for it.
-    ///
-    /// # Errors
-    /// If the folder of all runs is there and cannot be read.
-    pub fn grown_in_all(&self) -> Result<(u64, u64), StoreError> {
-        if !Store::exists(&self.runs) {
-            return Ok((0, 0));
-        }
-        let runs = names(&self.runs).map_err(StoreError::io("read", &self.runs))?;
-        let bytes = |name: &String| {
-            let journal = self.runs.join(name).join(JOURNAL);
-            journal.symlink_metadata().map_or(0, |found| found.len())
-        };
-        Ok((runs.len() as u64, runs.iter().map(bytes).sum()))
     }
 
     /// Adds `bytes` behind the `at` that the journal of a run has, and waits until they are on the
@@ -95,9 +77,5 @@ mod tests {
         }
         let journal = std::fs::read(store.journal_path(&id)).unwrap();
         assert_eq!(journal, b"abc\nde\n");
-        assert_eq!(store.grown_in_all().unwrap(), (1, 7));
-        store.grow(&RunId::from_bits(4), 0, b"f\n").unwrap();
-        assert_eq!(store.grown_in_all().unwrap(), (2, 9));
-        assert_eq!(Store::at(&scratch.0.join("rome").join("b")).grown_in_all().unwrap(), (0, 0));
     }
 }

@@ -98,7 +98,7 @@ fn visit(root: &Path, since_unix_ns: u64, told: &mut Told<'_>) -> Result<(), Sto
 }
 
 /// Names of the folders in a folder, in order; links are not followed.
-pub(crate) fn names(folder: &Path) -> std::io::Result<Vec<String>> {
+fn names(folder: &Path) -> std::io::Result<Vec<String>> {
     let found = fs::read_dir(folder)?.flatten();
     let folders = found.filter(|found| found.file_type().is_ok_and(|kind| kind.is_dir()));
     let mut names: Vec<String> =

@@ -114,8 +114,8 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
     measured.map_err(|failure| options.connect.said_again(&host, failure))
 }
 
-/// The command that visits the site of a plan as that says. Name servers are counted there, not
-/// named, and are asked as the system has them.
+/// The command that visits the site of a plan, with what is asked for there: metrics, versions of
+/// HTTP, download and addresses. Name servers are counted in a plan, not named.
 fn probe_of(site: &Site, measured: &[Measure]) -> String {
     let mut command = format!("v6gap probe {}", quoted(&site.url));
     let mut metrics: Vec<&str> = measured.iter().map(|one| one.metric.as_str()).collect();

@@ -5,7 +5,9 @@ use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Connection, EndReport, Received, Sent};
 use v6gap_core::task::Task;
-use v6gap_core::workload::{Direction, StreamSettings, TcpBulk, Transport, Workload, ZeroCopy};
+use v6gap_core::workload::{
+    Direction, Load, Probe, StreamSettings, TcpBulk, Transport, Workload, ZeroCopy,
+};
 use v6gap_engine::trial::{TrialError, client};
 use v6gap_sys::host;
 
@@ -307,16 +309,21 @@ fn connections_begin_with_the_congestion_control_that_is_asked_for() {
     let other = ["reno", "cubic"].into_iter().find(is_other).expect("one of two");
     let lends = listener.lend_congestion(other).is_ok();
     let settings = StreamSettings { congestion: Some(other.into()), ..StreamSettings::default() };
-    let task = trial(Workload::TcpBulk(with(settings)), Family::V4);
-    let before = listener.settings();
-    let context = service.context(Transport::Tcp);
-    let ((client, during), server) = service.perform_with(&task, || {
-        let during = listener.settings();
-        (client::run(&task, &context), during)
-    });
-    assert!(client.is_ok() && server.is_ok(), "{client:?} {server:?}");
-    assert_eq!(during != before, lends);
-    assert_eq!(listener.settings(), before);
+    let load = Load { settings: settings.clone(), lead_ns: 20 * MS, ..Load::default() };
+    let probe = Probe { load: Some(load), turns: 1, turn_packets: 5, ..Probe::default() };
+    for workload in [Workload::TcpBulk(with(settings)), Workload::Probe(probe)] {
+        let task = trial(workload, Family::V4);
+        let before = listener.settings();
+        // Its port is that of its socket for UDP.
+        let context = service.context(Transport::Tcp);
+        let ((client, during), server) = service.perform_with(&task, || {
+            let during = listener.settings();
+            (client::run(&task, &context), during)
+        });
+        assert!(client.is_ok() && server.is_ok(), "{client:?} {server:?}");
+        assert_eq!(during != before, lends);
+        assert_eq!(listener.settings(), before);
+    }
 }
 
 #[test]

@@ -40,7 +40,6 @@ impl ListenerSettings {
         if let Some(before) = self.receive_buffer {
             platform::restore_receive_buffer(socket, before);
         }
-        // Who never named one stays with whatever the system's is.
         if let Some(name) = &self.congestion
             && platform::congestion(socket).as_ref() != Some(name)
         {
@@ -200,7 +199,8 @@ impl Listener {
 
     /// Gives the connections that are made from now on this congestion control, until the returned
     /// value is dropped. One that began with another may keep what that asked for: Linux paces for
-    /// good who began with BBR.
+    /// good who began with BBR. Once it was lent another, a listener no longer follows the system
+    /// where its default changes.
     ///
     /// # Errors
     /// Off Linux, and where the kernel does not have it.
@@ -208,8 +208,11 @@ impl Listener {
         let failed =
             |error| Unavailable::new("a congestion control before the connection stands", error);
         let inner = self.inner.try_clone().map_err(failed)?;
-        let congestion = platform::congestion(&SockRef::from(&inner));
-        platform::set_congestion(&SockRef::from(&inner), name).map_err(failed)?;
+        let had = platform::congestion(&SockRef::from(&inner));
+        if had.as_deref() != Some(name) {
+            platform::set_congestion(&SockRef::from(&inner), name).map_err(failed)?;
+        }
+        let congestion = had.filter(|had| had != name);
         let before = ListenerSettings { receive_buffer: None, congestion };
         Ok(Loan { inner, before })
     }
