@@ -138,6 +138,7 @@ fn probe_of(site: &Site, measured: &[Measure]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use v6gap_store::parse_plan;
 
     #[test]
     fn a_plan_that_visits_a_site_leads_to_the_command_that_does_it() {
@@ -151,7 +152,6 @@ mod tests {
                    --download '20 MB' --addresses all";
         assert_eq!(probe_of(&site, &measured), all);
     }
-    use v6gap_store::parse_plan;
 
     /// The plan is right as it is, and with each line, or table, that can be taken in.
     #[test]
