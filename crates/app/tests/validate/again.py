@@ -18,6 +18,7 @@ from scipy import optimize, stats
 TOLERANCE = 1e-6
 BLOCKS_MIN = 6
 NULLS_MIN = 4
+BATCHES_MIN = 6
 SKEWNESS_MAX = 1.0
 BURST_MAX = 500
 SCORES_MIN = 12
@@ -187,13 +188,13 @@ def agreement(question, result, trials, checked):
     of = lambda n: effects(question, trials, lambda trial: trial["kind"] == names[n["family"]])
     groups = [of(n) for n in own]
     more = []
-    if sum(map(len, groups)) < NULLS_MIN:
-        # Too few by themselves: the first comparing block of each round says more of the noise.
+    if is_ratio(question) or sum(map(len, groups)) < NULLS_MIN:
+        # The first comparing block of each round says more of the noise.
         first = {}
         for number, d in blocks(question, trials, is_compare):
             first.setdefault(number, d)
         more = [np.array(list(first.values()))] if len(first) >= BLOCKS_MIN else []
-    alpha = NULL_ALPHA / len(own)
+    alpha = NULL_ALPHA / (len(result["questions"]) * len(own))
     for n, d in zip(own, groups):
         noisy = (groups if is_ratio(question) else [d]) + more
         freedom = sum(len(group) - 1 for group in noisy)
@@ -415,10 +416,12 @@ def combine(question, result, trials):
     i95, i90 = at(0.05 / together), at(0.10 / together)
     found = {"centre": centre, "i95": i95, "i90": i90, "p_same": float(p_same)}
     found["p_different"] = p_different
-    spread = np.ptp(d)
+    begins = [part * len(d) // BATCHES_MIN for part in range(BATCHES_MIN + 1)]
+    parts = [np.mean(d[low:high]) for low, high in zip(begins, begins[1:]) if high > low]
+    spread = np.ptp(parts)
     if question["diagnostics"]["unsteady"] and 3 * spread <= margin / 2:
-        # It changes over time by too little to matter: all values, and as far again.
-        found = over_all(found, np.min(d) - spread, np.max(d) + spread, margin)
+        # It changes over time by too little to matter: all its parts, and as far again.
+        found = over_all(found, np.min(parts) - spread, np.max(parts) + spread, margin)
     found = bounded(question, found, d, margin, together, fixed)
     found, beside = (with_hosts(x, of_hosts(question), together) for x in (found, beside))
     z = d - np.mean(d)

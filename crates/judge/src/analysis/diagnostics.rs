@@ -257,7 +257,9 @@ pub(super) fn caveats(metric: Metric, found: &Diagnostics, guard: Option<&Guard>
     let mut caveats = Vec::new();
     if let (Some(what), Some(guard)) = (&found.unsteady, guard) {
         let range = match guard.holds_all {
-            Some(_) => "too little to matter; the range holds all pairs, and more".to_string(),
+            Some(_) => {
+                "too little to matter; the range holds every sixth of the run, and more".to_string()
+            }
             None => format!("the range is that of the means of {} pairs each", found.merged),
         };
         caveats.extend(guard.stands().is_none().then(|| format!("{what}: {range}")));

@@ -404,7 +404,7 @@ impl Combined {
     }
 
     /// Of effects that change over time, but by too little to matter: the range reaches over `all`
-    /// of them, and the p-values say no more than it does.
+    /// that the parts of the run show, and the p-values say no more than it does.
     fn over_all(self, all: Interval, margin: f64) -> Combined {
         let p = if all.excludes(0.0) { self.p } else { 1.0 };
         let p_same = if all.within(-margin, margin) { self.p_same } else { 1.0 };

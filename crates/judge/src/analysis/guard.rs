@@ -6,8 +6,8 @@
 //! final analysis follow, so a run goes on while a guard stands against its answer.
 
 use alloc::vec::Vec;
-use v6gap_stats::batch::{self, Batches, Sign};
-use v6gap_stats::{Interval, drift, modes};
+use v6gap_stats::batch::{self, BATCHES_MIN, Batches, Sign};
+use v6gap_stats::{Interval, drift, modes, summary};
 
 /// Error rate of each guard over *all* questions of a run (Bonferroni): a guard that rings without
 /// cause makes a range wider or keeps a run going, and must be rare even where many questions are
@@ -22,8 +22,9 @@ const GONE: f64 = 0.05;
 pub struct Guard {
     /// Signs of drift and dependence, and the values to go on with.
     pub batches: Batches,
-    /// Where no batches take a sign out, but all effects lie so near to each other that it cannot
-    /// matter: from the smallest to the largest, and as far again to either side.
+    /// Where no batches take a sign out, but the parts of the run lie so near to each other that it
+    /// cannot matter: from the smallest of their means to the largest, and as far again to either
+    /// side.
     pub holds_all: Option<Interval>,
     /// Two modes that lie so far apart that they matter.
     pub modes: Option<modes::Split>,
@@ -44,7 +45,7 @@ pub fn examine(effects: &[f64], margin: f64, questions: usize) -> Guard {
     let remains = matches!(batches, Batches::Remains { .. });
     Guard {
         batches,
-        holds_all: remains.then(|| around_all(effects)).filter(|all| all.width() <= matters),
+        holds_all: remains.then(|| around_parts(effects)).filter(|all| all.width() <= matters),
         modes: two_modes(effects, questions).filter(matter),
         dip_p,
         lag1: drift::lag1_autocorrelation(effects),
@@ -58,10 +59,15 @@ pub fn two_modes(values: &[f64], questions: usize) -> Option<modes::Split> {
     (dip_p(values) < alpha).then(|| modes::split(values)).flatten()
 }
 
-/// From the smallest effect to the largest, and as far again to either side.
-fn around_all(effects: &[f64]) -> Interval {
-    let low = effects.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = effects.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+/// From the smallest mean of a part of the run to the largest, and as far again to either side. Of
+/// parts as there must be batches, the noise of single blocks tells least of what changes slowly.
+fn around_parts(effects: &[f64]) -> Interval {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for part in 0..BATCHES_MIN {
+        let begin = |part: usize| part * effects.len() / BATCHES_MIN;
+        let mean = summary::mean(&effects[begin(part)..begin(part + 1)]);
+        (low, high) = (low.min(mean), high.max(mean));
+    }
     let width = high - low;
     Interval { low: low - width, high: high + width }
 }

@@ -103,7 +103,7 @@ impl Seen<'_> {
             |one: &&Seen<'_>| one.question.cell == question.cell && one.question.metric == metric;
         let groups: Vec<&[f64]> =
             all.iter().filter(is_alike).map(|one| one.effects.as_slice()).collect();
-        let (range, passed) = judged(metric, effects, &groups);
+        let (range, passed) = judged(metric, effects, &groups, all.len());
         Noise {
             family: *family,
             cell: question.cell.clone(),
@@ -121,11 +121,12 @@ impl Seen<'_> {
 }
 
 /// The 95 % range of a family's mean among the `groups` of both, and whether it passes, as null
-/// blocks of a run are judged: the noise comes from both (docs/method.md section D.2).
-fn judged(metric: Metric, effects: &[f64], groups: &[&[f64]]) -> (Interval, bool) {
+/// blocks of a run are judged: the noise comes from both, and `all` are judged together
+/// (docs/method.md section D.2).
+fn judged(metric: Metric, effects: &[f64], groups: &[&[f64]], all: usize) -> (Interval, bool) {
     let spread = Spread::of(groups);
     let (mean, n) = (summary::mean(effects), effects.len());
-    let strict = spread.interval(mean, n, nulls::ALPHA / groups.len().max(1) as f64);
+    let strict = spread.interval(mean, n, nulls::ALPHA / all.max(1) as f64);
     let matters = nulls::matters(effect::margin(metric, metric.margin_default()));
     let off = !strict.contains(0.0) && libm::fabs(mean) > matters;
     let few = groups.iter().map(|group| group.len()).sum::<usize>() < effect::NULLS_MIN;
@@ -241,17 +242,17 @@ mod tests {
     #[test]
     fn a_family_is_judged_by_the_noise_of_both() {
         let (quiet, wide) = ([0.0, 0.001, -0.001, 0.0], [0.06, -0.06, 0.05, -0.05]);
-        let passed = |own: &[f64], other: &[f64]| judged(Metric::Rtt, own, &[own, other]).1;
+        let passed = |own: &[f64], other: &[f64]| judged(Metric::Rtt, own, &[own, other], 2).1;
         let off_by_chance = [0.02, 0.0201, 0.0199, 0.02];
         assert!(passed(&off_by_chance, &wide) && !passed(&off_by_chance, &quiet));
         let off = [0.02, 0.05, 0.035, 0.03];
-        assert!(judged(Metric::Rtt, &off, &[&off]).1 && !passed(&off, &quiet));
+        assert!(judged(Metric::Rtt, &off, &[&off], 2).1 && !passed(&off, &quiet));
         // One pair of the other family makes four, of which two families are judged.
-        assert!(!judged(Metric::Rtt, &off_by_chance[..3], &[&off_by_chance[..3], &[0.0]]).1);
+        assert!(!judged(Metric::Rtt, &off_by_chance[..3], &[&off_by_chance[..3], &[0.0]], 2).1);
         // Of three pairs in all nothing is said.
-        assert!(judged(Metric::Rtt, &off_by_chance[..3], &[&off_by_chance[..3]]).1);
-        let (range, _) = judged(Metric::Rtt, &off, &[&off, &quiet]);
-        let (own, _) = judged(Metric::Rtt, &off, &[&off]);
+        assert!(judged(Metric::Rtt, &off_by_chance[..3], &[&off_by_chance[..3]], 2).1);
+        let (range, _) = judged(Metric::Rtt, &off, &[&off, &quiet], 2);
+        let (own, _) = judged(Metric::Rtt, &off, &[&off], 2);
         assert!(range.low > own.low && range.high < own.high, "{range:?} {own:?}");
     }
 

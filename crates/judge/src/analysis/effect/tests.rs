@@ -111,18 +111,32 @@ fn a_drift_matters_by_its_size() {
     let (found, verdict) = of_ratios(&drifting(1e-6, 0.05));
     assert!(found.guard.sign().is_some() && found.withheld.is_none(), "{found:?}");
     assert_eq!(verdict, Verdict::Worse);
-    let reach = Interval { low: 0.05 - 7e-6, high: 0.05 + 14e-6 };
+    // Of the last sixth the mean is six and a half steps above the first.
+    let reach = Interval { low: 0.05 - 6.5e-6, high: 0.05 + 13e-6 };
     assert!((found.i95.low - reach.low).abs() < 1e-12, "{found:?}");
     assert!((found.i95.high - reach.high).abs() < 1e-12, "{found:?}");
-    // Seven steps, three times, are half of the margin at 1.19 permille.
-    let (_, verdict) = of_ratios(&drifting(1.1e-3, 0.2));
+    // That, three times, is half of the margin at 1.25 permille.
+    let (_, verdict) = of_ratios(&drifting(1.2e-3, 0.2));
     assert_eq!(verdict, Verdict::Worse);
-    let (found, verdict) = of_ratios(&drifting(1.2e-3, 0.2));
+    let (found, verdict) = of_ratios(&drifting(1.3e-3, 0.2));
     assert!(found.withheld.is_some() && verdict == Verdict::None, "{found:?}");
     // Nothing is surer than that range.
     let (found, verdict) = of_ratios(&drifting(1e-4, 1e-4));
     assert!(found.i95.contains(0.0) && found.p == 1.0, "{found:?}");
     assert_eq!(verdict, Verdict::Same);
+}
+
+/// What blocks scatter by themselves hides no drift that is too small to matter.
+#[test]
+fn a_drift_among_noise_matters_by_its_size() {
+    let noisy = |drift: f64| -> [f64; 42] {
+        core::array::from_fn(|i| 0.02 + drift * i as f64 / 42.0 + [-6e-3, 7e-3, 0.0][i % 3])
+    };
+    let (found, verdict) = of_ratios(&noisy(8e-3));
+    assert!(found.guard.sign().is_some() && found.i95.width() > 0.02, "{found:?}");
+    assert_eq!(verdict, Verdict::Same, "{found:?}");
+    let (found, verdict) = of_ratios(&noisy(10e-3));
+    assert!(found.withheld.is_some() && verdict == Verdict::None, "{found:?}");
 }
 
 fn of_ratios(effects: &[f64]) -> (Combined, Verdict) {
