@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 use v6gap_core::metric::Metric;
-use v6gap_judge::analysis::{Analysis, Verdict};
+use v6gap_judge::analysis::{Analysis, Question, Verdict};
 
 /// Runs of each case.
 pub(crate) const RUNS: usize = 20;
@@ -99,16 +99,14 @@ struct Answers {
 }
 
 /// IPv6 has the longer header on links that treat both alike: it is better at nothing, and loses
-/// nothing.
+/// nothing. What may be chance among so many questions, as headlines and caveats say, is no answer.
 fn answers(found: &Analysis) -> Answers {
     let of =
         |loss: bool| found.questions.iter().filter(move |q| (q.metric == Metric::Loss) == loss);
-    let is = |verdict: Verdict| {
-        let answers = of(false).filter(|q| q.verdict == verdict);
-        answers.count()
-    };
+    let told = |q: &Question| if q.may_be_chance() { Verdict::CannotTell } else { q.verdict };
+    let is = |verdict: Verdict| of(false).filter(|q| told(q) == verdict).count();
     let open = is(Verdict::CannotTell) + is(Verdict::None);
-    let lost = of(true).filter(|q| matches!(q.verdict, Verdict::Better | Verdict::Worse)).count();
+    let lost = of(true).filter(|q| matches!(told(q), Verdict::Better | Verdict::Worse)).count();
     let asked = of(false).count();
     Answers { asked, answered: asked - open, wrong: is(Verdict::Better) + lost }
 }

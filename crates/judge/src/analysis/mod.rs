@@ -474,6 +474,10 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     if valid {
         suspects::name(&found, &mut questions);
     }
+    let asked = questions.len();
+    for question in questions.iter_mut().filter(|q| q.may_be_chance()) {
+        question.caveats.push(words::chance(asked));
+    }
     Ok(Analysis {
         valid,
         sensitivity: sensitivity::judge(&found),

@@ -172,6 +172,11 @@ fn at_most(share: f64) -> String {
     format!("at most {} in bursts", rounded_up(share.clamp(0.0, 1.0)))
 }
 
+/// That a difference may be chance, of so many questions.
+pub(super) fn chance(questions: usize) -> String {
+    format!("among {questions} questions such a difference may be chance")
+}
+
 /// What a difference of shares that was found does not hold.
 pub(super) fn rarer_bursts(missed: f64) -> String {
     let hidden = rounded_up(missed.clamp(0.0, 1.0));

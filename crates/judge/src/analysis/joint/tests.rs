@@ -142,3 +142,21 @@ fn a_range_of_the_end_tells_the_noise_that_it_is_made_of() {
         assert!((0.999..1.1).contains(&told), "{told}");
     }
 }
+
+/// What differs by itself and not for all questions of its run says so beside its value.
+#[test]
+fn a_difference_that_may_be_chance_has_a_caveat() {
+    let noisy = Truth { noise: 0.02, ..EVEN };
+    let (mut chance, mut sure) = (0, 0);
+    for seed in 0..40 {
+        for q in analyse(&run(&plan(PerArm::FAMILIES, seed), 8, &noisy)).unwrap().questions {
+            let told = q.caveats.iter().any(|c| c.ends_with("such a difference may be chance"));
+            assert_eq!(told, q.may_be_chance(), "{q:?}");
+            chance += u32::from(told);
+        }
+        let worse = Truth { factor: |_, f| if f == Family::V6 { 1.2 } else { 1.0 }, ..noisy };
+        let found = analyse(&run(&plan(PerArm::FAMILIES, seed), 8, &worse)).unwrap();
+        sure += found.questions.iter().filter(|q| q.verdict == Verdict::Worse).count();
+    }
+    assert!(chance > 0 && sure > 0, "{chance} {sure}");
+}
