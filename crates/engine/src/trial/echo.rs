@@ -332,7 +332,10 @@ fn serve_datagrams(
     let _second = (_second, buffered(Arm::B)?);
     set_waits(task, &services, Wait::Spin)?;
     ready();
-    let own = gather(task, echo, &services, &mut validation, watch)?;
+    let own = gather(task, echo, &services, &mut validation, watch);
+    // They belong to the service, which goes on with blocking calls, also where nobody came.
+    set_waits(task, &services, Wait::Block)?;
+    let own = own?;
     let placed = PerArm::from_fn(|arm| own.get(arm).as_ref().map(|place| &place.0));
     // Where one of the service's serves both arms, so does what is in its place.
     let is_one = std::ptr::eq(services.a, services.b);
@@ -343,7 +346,6 @@ fn serve_datagrams(
     set_waits(task, &sockets, echo.wait)?;
     let served =
         apart(|| hot::datagram_server(turns, &mut validation, &sockets, memory, &mut peers, watch));
-    // They belong to the service, which goes on with blocking calls.
     set_waits(task, &services, Wait::Block)?;
     let (outcome, used) = served.map_err(TrialError::thread)?;
     Ok((service_proofs(task, &sockets, &peers, outcome)?, used))
