@@ -11,7 +11,7 @@ use crate::presets::{self, Choice, PlaceChoice};
 use crate::session;
 use crate::settings::Context;
 use crate::target::RunOptions;
-use v6gap_core::plan::draft::{Measure, Site};
+use v6gap_core::plan::draft::{Design, Draft, Site};
 use v6gap_core::plan::scale::Scale;
 use v6gap_perform::via::quoted;
 use v6gap_report::plan::explain;
@@ -65,7 +65,7 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
         presets::read(&args.plan, seed, &at(args.scale, place))?;
     if let Some(site) = &draft.site {
         let what = format!("the plan {} visits a host of others, which probe does", args.plan);
-        return Err(Failure::usage(what).run(probe_of(site, &draft.measure), ""));
+        return Err(Failure::usage(what).run(probe_of(site, &draft), ""));
     }
     let mut connect = args.connect.clone();
     let hosts = draft.hosts;
@@ -114,11 +114,11 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
     measured.map_err(|failure| options.connect.said_again(&host, failure))
 }
 
-/// The command that visits the site of a plan, with what is asked for there: metrics, versions of
-/// HTTP, download and addresses. Name servers are counted in a plan, not named.
-fn probe_of(site: &Site, measured: &[Measure]) -> String {
+/// The command that visits the site of a plan, with what is asked for there and by its design that
+/// options say. Name servers are counted in a plan, not named.
+fn probe_of(site: &Site, draft: &Draft) -> String {
     let mut command = format!("v6gap probe {}", quoted(&site.url));
-    let mut metrics: Vec<&str> = measured.iter().map(|one| one.metric.as_str()).collect();
+    let mut metrics: Vec<&str> = draft.measure.iter().map(|one| one.metric.as_str()).collect();
     metrics.dedup();
     if !metrics.is_empty() {
         command.extend([" --measure ", &quoted(&metrics.join(","))]);
@@ -132,25 +132,37 @@ fn probe_of(site: &Site, measured: &[Measure]) -> String {
     if site.addresses.is_some_and(|pairs| pairs > 1) {
         command.push_str(" --addresses all");
     }
+    let Design { pairs, margin, seed, .. } = &draft.design;
+    command.extend(pairs.map(|pairs| format!(" --pairs {pairs}")));
+    let margins: Vec<String> =
+        margin.iter().map(|(metric, by)| format!("{metric}={}", by.replace(' ', ""))).collect();
+    if !margins.is_empty() {
+        command.extend([" --margin ", &quoted(&margins.join(","))]);
+    }
+    command.extend(seed.map(|seed| format!(" --seed {seed}")));
     command
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use v6gap_core::plan::draft::Measure;
     use v6gap_store::parse_plan;
 
     #[test]
     fn a_plan_that_visits_a_site_leads_to_the_command_that_does_it() {
         let mut site = Site { url: "https://a.example/x?y".into(), ..Site::default() };
-        assert_eq!(probe_of(&site, &[]), "v6gap probe 'https://a.example/x?y'");
+        let mut draft = Draft::default();
+        assert_eq!(probe_of(&site, &draft), "v6gap probe 'https://a.example/x?y'");
         site.http = vec!["1.1".into(), "2".into()];
         (site.download, site.addresses) = (Some("20 MB".into()), Some(3));
         let measure = |metric: &str| Measure { metric: metric.into(), ..Measure::default() };
-        let measured = ["tls", "first-byte", "first-byte"].map(measure);
+        draft.measure = ["tls", "first-byte", "first-byte"].map(measure).into();
+        draft.design.margin = [("tls".into(), "10 %".into())].into();
+        (draft.design.pairs, draft.design.seed) = (Some(8), Some(7));
         let all = "v6gap probe 'https://a.example/x?y' --measure tls,first-byte --http 1.1,2 \
-                   --download '20 MB' --addresses all";
-        assert_eq!(probe_of(&site, &measured), all);
+                   --download '20 MB' --addresses all --pairs 8 --margin tls=10% --seed 7";
+        assert_eq!(probe_of(&site, &draft), all);
     }
 
     /// The plan is right as it is, and with each line, or table, that can be taken in.
