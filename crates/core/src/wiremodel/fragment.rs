@@ -39,7 +39,8 @@ pub fn fragments(payload: u32, family: Family, mtu: u32) -> Option<usize> {
 /// IP lengths of the packets that carry one UDP datagram of `payload` bytes, in sending order.
 ///
 /// An ICMP or ICMPv6 echo has a header of the same 8 bytes, so this holds for it as well. Every
-/// fragment but the last carries a multiple of 8 bytes.
+/// fragment but the last carries a multiple of 8 bytes, and the last one as Linux cuts
+/// (docs/method.md section A.2).
 ///
 /// # Errors
 /// [`Unsendable`] if the payload is above the family's limit (65507 bytes for IPv4, 65527 for
@@ -59,7 +60,11 @@ pub fn udp_packets(payload: u32, family: Family, mtu: u32) -> Result<Vec<u32>, U
         return Err(Unsendable::MtuTooSmall { mtu, family });
     }
     let full = room / 8 * 8;
-    let fragments_before_last = (datagram - room).div_ceil(full);
+    let last_max = match family {
+        Family::V4 => room,
+        Family::V6 => full,
+    };
+    let fragments_before_last = (datagram - last_max).div_ceil(full);
     let last = datagram - fragments_before_last * full;
     let mut packets = vec![headers + full; fragments_before_last as usize];
     packets.push(headers + last);

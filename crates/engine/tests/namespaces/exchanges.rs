@@ -40,7 +40,8 @@ pub fn counts_agree() -> Outcome {
     let addresses = addresses(far)?;
     let service = far.run(|| Service::at(addresses))?;
     for transport in [Transport::Udp, Transport::Icmp] {
-        let sizes = [64, 1_452, 1_453, 1_472, 1_473, 4_000].map(|bytes| (bytes, Parity::Payload));
+        let sizes =
+            [64, 1_452, 1_453, 1_472, 1_473, 2_889, 4_000].map(|bytes| (bytes, Parity::Payload));
         let packets = [64, 1_472].map(|bytes| (bytes, Parity::Packet));
         for (bytes, parity) in sizes.into_iter().chain(packets) {
             for family in Family::BOTH {
