@@ -69,12 +69,9 @@ impl Model {
         let count = |arm: Arm, links: &[LinkTiming]| {
             fit::counts(&echo, *arms.get(arm), path.packets.get(arm), links, self.framing)
         };
-        // Links of the run may differ in rate; those that are asked for are alike.
-        let asked = to.links.is_some() || to.rate_bps.is_some();
-        let alike = asked.then(|| fit::equal_links(to.links.unwrap_or(cost.links)));
         let of = |arm| {
-            let own = self.links.get(arm);
-            Some([count(arm, own)?, count(arm, alike.as_ref().unwrap_or(own))?])
+            let there = count(arm, &self.links_there(arm, to))?;
+            Some([count(arm, self.links.get(arm))?, there])
         };
         let counts = PerArm { a: of(Arm::A)?, b: of(Arm::B)? };
         let line = |arm: Arm, draw: &Draw| {
@@ -99,8 +96,21 @@ impl Model {
         })
     }
 
+    /// Links of the run may differ in rate; those that are asked for are alike. They keep the
+    /// tunnels over them where their number stays.
+    fn links_there(&self, arm: Arm, to: &Target) -> Vec<LinkTiming> {
+        let own = self.links.get(arm);
+        let alike = |link: &LinkTiming| LinkTiming { rate_bps: fit::UNIT_BPS, ..*link };
+        match to.links.map(|count| count as usize) {
+            Some(count) if count != own.len() => fit::equal_links(count),
+            None if to.rate_bps.is_none() => own.clone(),
+            _ => own.iter().map(alike).collect(),
+        }
+    }
+
     fn beyond(&self, to: &Target, path: &Path) -> Vec<String> {
         let cost = &self.cost;
+        let links = || Arm::BOTH.into_iter().flat_map(|arm| self.links.get(arm));
         let mut beyond = Vec::new();
         let size = to.message_bytes;
         if cost.sizes_bytes.first().is_none_or(|least| size < *least)
@@ -110,12 +120,18 @@ impl Model {
         }
         let known = cost.line_rate_bps;
         if let Some(rate) = to.rate_bps
-            && known.is_none_or(|known| known.a != rate || known.b != rate)
+            && (known.is_none_or(|known| known.a != rate || known.b != rate)
+                || links().any(|link| link.rate_bps != fit::UNIT_BPS))
         {
             beyond.push("rate".to_string());
         }
         if to.links.is_some_and(|links| links != cost.links || !cost.links_known) {
             beyond.push("links".to_string());
+        }
+        if to.links.is_some_and(|links| links != cost.links)
+            && links().any(|link| link.carried != wiremodel::Carried::Plain)
+        {
+            beyond.push("tunnels".to_string());
         }
         if path.is_another {
             beyond.push("MTU".to_string());

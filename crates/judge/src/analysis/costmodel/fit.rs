@@ -76,9 +76,12 @@ struct Path {
     delay_ns: Option<PerArm<f64>>,
 }
 
-/// Lines of equal rate on which a byte takes 1 ns.
-pub(super) fn equal_links(count: u32) -> Vec<LinkTiming> {
-    alloc::vec![LinkTiming::plain(8e9, 0.0); count as usize]
+/// Rate of a line on which a byte takes 1 ns, in bit/s.
+pub(super) const UNIT_BPS: f64 = 8e9;
+
+/// Lines of that rate.
+pub(super) fn equal_links(count: usize) -> Vec<LinkTiming> {
+    alloc::vec![LinkTiming::plain(UNIT_BPS, 0.0); count]
 }
 
 impl Path {
@@ -99,7 +102,7 @@ impl Path {
         let both = PerArm { a, b };
         let relative = |(links, slowest): &(Vec<LinkTiming>, f64)| {
             let link = |l: &LinkTiming| LinkTiming {
-                rate_bps: 8e9 * l.rate_bps / slowest,
+                rate_bps: UNIT_BPS * (l.rate_bps / slowest),
                 propagation_ns: 0.0,
                 carried: l.carried,
             };
@@ -116,7 +119,7 @@ impl Path {
     }
 
     fn guessed(links: u32) -> Path {
-        let links = equal_links(links);
+        let links = equal_links(links as usize);
         let links = PerArm { a: links.clone(), b: links };
         Path { links, known: false, rate_bps: None, delay_ns: None }
     }

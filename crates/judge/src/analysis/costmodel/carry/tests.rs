@@ -6,10 +6,11 @@ use crate::analysis::models;
 use crate::analysis::tests::{EVEN, base, plan, run};
 use v6gap_core::observation::{EndReport, Measured, Received};
 use v6gap_core::record::TrialRecord;
+use v6gap_core::tunnel::{Tunnel, TunnelKind};
 use v6gap_core::wiremodel::TcpOptions;
 use v6gap_core::workload::{Cell, Transport};
 use v6gap_core::world::model;
-use v6gap_core::world::{Conditions, World};
+use v6gap_core::world::{Conditions, LaidTunnel, LinkModel, World};
 
 const SWAPPED: PerArm<Family> = PerArm { a: Family::V6, b: Family::V4 };
 
@@ -190,6 +191,14 @@ fn figures_stand_under_their_family() {
     assert_eq!((carried.mtu_of, carried.beyond), (MtuOf::Run, ["rate".to_string()].into()));
 }
 
+/// What hosts that cost 30 µs take for an exchange in that world.
+fn truth_ns(cell: &Cell, family: Family, world: &World) -> f64 {
+    let bytes = cell.workload.level_bytes().unwrap();
+    let mtu = model::path_mtu(world, family);
+    let packets = wiremodel::tcp_packets(bytes, family, mtu, TcpOptions::TIMESTAMPS);
+    30_000.0 + model::world_round_trip_ns(world, family, &packets)
+}
+
 /// A run carried to its own path gives what it measured, also where one link is slower than the
 /// other.
 #[test]
@@ -199,11 +208,6 @@ fn links_of_different_rates_stay_as_they_are() {
         let slow = Conditions::rate(Some(10_000_000));
         world.links[1].conditions = PerFamily { v4: slow, v6: slow };
         world
-    }
-    fn truth_ns(cell: &Cell, family: Family, world: &World) -> f64 {
-        let bytes = cell.workload.level_bytes().unwrap();
-        let packets = wiremodel::tcp_packets(bytes, family, 1500, TcpOptions::TIMESTAMPS);
-        30_000.0 + model::world_round_trip_ns(world, family, &packets)
     }
     let factor = |cell: &Cell, family: Family| truth_ns(cell, family, &world()) / 1e9 / base(cell);
     let plan = sweep(Transport::Tcp, &SIZES, Some(world()));
@@ -223,4 +227,36 @@ fn links_of_different_rates_stay_as_they_are() {
             }
         }
     }
+    // All links get the rate that the slower one has.
+    let slowest = Target { message_bytes: 64, rate_bps: Some(10e6), ..Target::default() };
+    assert_eq!(model.carry(&slowest).unwrap().beyond, ["rate"]);
+}
+
+/// 6in4 over one link of two stays at another rate, and goes with another number of links.
+#[test]
+fn tunnels_stay_while_the_links_do() {
+    fn world(rate_bps: u64) -> World {
+        let mut world = World::client_router_server(LinkModel::Wire, Some(rate_bps));
+        let carries = PerFamily { v4: false, v6: true };
+        let tunnel = Tunnel { kind: TunnelKind::IpInIp, outer: Family::V4 };
+        world.tunnels = [LaidTunnel { ends: [1, 2], tunnel, carries }].into();
+        world
+    }
+    let (own, slow) = (world(100_000_000), world(10_000_000));
+    fn factor(cell: &Cell, family: Family) -> f64 {
+        truth_ns(cell, family, &world(100_000_000)) / 1e9 / base(cell)
+    }
+    let plan = sweep(Transport::Tcp, &SIZES, Some(own));
+    let model = models(&run(&plan, 20, &over(factor))).unwrap().remove(0);
+    let cell = &plan.cells[0];
+    let to = Target { message_bytes: 64, rate_bps: Some(10e6), ..Target::default() };
+    let carried = model.carry(&to).unwrap();
+    assert_eq!(carried.beyond, ["rate"]);
+    // 16 µs of each 20 bytes that the tunnel adds on a line of 10 Mbit/s.
+    for family in Family::BOTH {
+        let found = carried.families.get(family).estimate - truth_ns(cell, family, &slow);
+        assert!(found.abs() < 1_600.0, "{family}: {found} ns");
+    }
+    let more = Target { rate_bps: None, links: Some(3), ..to };
+    assert_eq!(model.carry(&more).unwrap().beyond, ["links", "tunnels"]);
 }
