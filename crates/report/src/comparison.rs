@@ -9,7 +9,7 @@ use v6gap_core::metric::Metric;
 use v6gap_judge::analysis::compare::{
     Change, Comparison, Elsewhere, Of, Row, Side, Standing, Systems,
 };
-use v6gap_judge::analysis::words::amount;
+use v6gap_judge::analysis::words::{amount, margin_in_words};
 
 /// One line: what it is of, what each run says, and the changes.
 pub(crate) struct Line<'a> {
@@ -101,7 +101,7 @@ pub(crate) fn margins(comparison: &Comparison) -> String {
     let mut parts: Vec<String> = Vec::new();
     for metric in Metric::ALL {
         for row in comparison.rows.iter().filter(|row| row.metric == metric) {
-            let part = format!("{} {}", metric.noun(), words::margin(metric, row.margin));
+            let part = format!("{} {}", metric.noun(), margin_in_words(metric, row.margin));
             if !parts.contains(&part) {
                 parts.push(part);
             }

@@ -16,8 +16,8 @@ use v6gap_core::world::{LaidTunnel, World};
 use v6gap_judge::analysis::compare::{Change, Row, Standing};
 use v6gap_judge::analysis::sizes::SizeEffect;
 use v6gap_judge::analysis::words::{
-    amount, amount_within, counted, figure, is_open, more_pairs, out_of_reach, range_in_words,
-    signed_ends, span_in_words,
+    amount, amount_within, counted, figure, is_open, margin_in_words, more_pairs, out_of_reach,
+    range_in_words, signed_ends, span_in_words,
 };
 use v6gap_judge::analysis::{Analysis, Prediction, Question, Range, Suspect, Verdict};
 use v6gap_judge::matrix::{Cell, Matrix};
@@ -88,7 +88,7 @@ impl Told {
     /// Its word: "within 2 %", "same".
     pub(crate) fn word(self) -> String {
         match self.within {
-            Some(most) => format!("within {}", margin(self.metric, most)),
+            Some(most) => format!("within {}", margin_in_words(self.metric, most)),
             None => verdict(self.verdict).to_owned(),
         }
     }
@@ -115,11 +115,6 @@ pub(crate) fn answer(q: &Question) -> String {
 /// The same behind its shape.
 pub(crate) fn marked_answer(q: &Question) -> String {
     Told::of(q).marked()
-}
-
-/// A share in per cent or points, exact as it was chosen: "2 %", "0.1 points".
-pub(crate) fn margin(metric: Metric, margin: f64) -> String {
-    format!("{} {}", significant(margin * 100.0, 3), metric.scale().unit())
 }
 
 /// A difference with its sign and unit: "+8.9 %", "−0.10 points".
@@ -154,7 +149,7 @@ pub(crate) fn effect(metric: Metric, effect: f64) -> String {
 pub(crate) fn round_effect(metric: Metric, effect: f64) -> String {
     let full = amount(metric, effect);
     let direction = full.rsplit(' ').next().unwrap_or("");
-    format!("{} {direction}", margin(metric, effect.abs()))
+    format!("{} {direction}", margin_in_words(metric, effect.abs()))
 }
 
 /// A difference in per cent with its sign; for tables of numbers, whose head tells the direction.
@@ -346,7 +341,7 @@ pub(crate) fn margins(analysis: &Analysis) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     for metric in Metric::ALL {
         if let Some(q) = analysis.questions.iter().find(|q| q.metric == metric) {
-            let part = format!("{} {}", metric.noun(), margin(metric, q.margin));
+            let part = format!("{} {}", metric.noun(), margin_in_words(metric, q.margin));
             // Two metrics may have one name.
             if !parts.contains(&part) {
                 parts.push(part);

@@ -7,7 +7,9 @@ use super::compare::Of;
 use super::effect::{BLOCKS_MIN, Combined};
 use super::joint::{self, Evidence};
 use super::verdict::Ruling;
-use super::words::{amount_of, amount_within, decided_by, most, span_in_words, table_range, tiny};
+use super::words::{
+    amount_within, decided_by, margin_in_words, most, span_in_words, table_range, tiny,
+};
 use super::{Discarded, Effect, Qualifier, Question, Validity, Verdict, conditions, words};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -156,7 +158,7 @@ fn fill(said: &mut SizeEffect, metric: Metric) {
         );
         return;
     };
-    let ignored = amount_of(metric, said.margin);
+    let ignored = margin_in_words(metric, said.margin);
     let (range, usual) = decided_by(said.verdict, said.margin, &effect);
     let level = if usual { "" } else { ", 90 %" };
     let estimate = amount_within(metric, effect.estimate, range);
@@ -260,7 +262,7 @@ mod tests {
         (one.verdict, one.qualifier) = (Verdict::Same, Qualifier::Plain);
         fill(&mut one, Metric::Throughput);
         assert_eq!(one.range_text, "90 %: −1.5 – +1.5 %");
-        assert!(one.sentence.contains("at most 1.5 %, 90 %; up to 2.0 %"), "{}", one.sentence);
+        assert!(one.sentence.contains("at most 1.5 %, 90 %; up to 2 %"), "{}", one.sentence);
     }
 
     #[test]

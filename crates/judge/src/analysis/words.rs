@@ -4,7 +4,9 @@
 
 mod ranges;
 
-pub use ranges::{amount_within, is_open, outwards, range_in_words, signed_ends, span_in_words};
+pub use ranges::{
+    Told, amount_within, is_open, outwards, range_in_words, signed_ends, span_in_words,
+};
 pub(super) use ranges::{last_digit, most};
 
 use super::{Effect, Explained, Prediction, Qualifier, Question, Range, Unseen, Verdict};
@@ -161,9 +163,10 @@ fn text(question: &Question, effect: &Effect) -> String {
             _ => "none seen".to_string(),
         };
     }
+    let range = Told { range: &effect.range95, margin: Some(question.margin) };
     match question.verdict {
-        Verdict::CannotTell => span_in_words(question.metric, &effect.range95),
-        _ => amount_within(question.metric, effect.estimate, &effect.range95),
+        Verdict::CannotTell => span_in_words(question.metric, range),
+        _ => amount_within(question.metric, effect.estimate, range),
     }
 }
 
@@ -209,6 +212,11 @@ pub fn amount_of(metric: Metric, x: f64) -> String {
     format!("{} {}", figure(x), metric.scale().unit())
 }
 
+/// A margin in the unit of the metric, exact as it was chosen: "2 %", "0.1 points".
+pub fn margin_in_words(metric: Metric, margin: f64) -> String {
+    format!("{} {}", unit::significant(margin * 100.0, 3), metric.scale().unit())
+}
+
 /// A share as a percentage without sign or unit: two significant digits below 10, whole above.
 pub fn figure(share: f64) -> String {
     let percent = libm::fabs(share) * 100.0;
@@ -233,19 +241,20 @@ fn range(question: &Question, effect: &Effect) -> String {
 }
 
 /// A range as [`decided_by`] gives it, for a table.
-pub(super) fn table_range(metric: Metric, (range, usual): (&Range, bool)) -> String {
+pub(super) fn table_range(metric: Metric, (range, usual): (Told<'_>, bool)) -> String {
     let said = range_in_words(metric, range);
     if usual { said } else { format!("90 %: {said}") }
 }
 
 /// The range that goes with an answer, and whether it is that of 95 %: "the same" is decided by
 /// that of 90 %, which is told where the other one reaches beyond the margin.
-pub(super) fn decided_by(verdict: Verdict, margin: f64, effect: &Effect) -> (&Range, bool) {
+pub(super) fn decided_by(verdict: Verdict, margin: f64, effect: &Effect) -> (Told<'_>, bool) {
     let least = if effect.scale == Scale::Ratio { -margin / (1.0 + margin) } else { -margin };
     let within = least <= effect.range95.low && effect.range95.high <= margin;
+    let margin = Some(margin);
     match verdict {
-        Verdict::Same if !within => (&effect.range90, false),
-        _ => (&effect.range95, true),
+        Verdict::Same if !within => (Told { range: &effect.range90, margin }, false),
+        _ => (Told { range: &effect.range95, margin }, true),
     }
 }
 
@@ -289,7 +298,7 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
                 "{subject}: no difference that matters. If there is one it is at most {}{level}; \
                  up to {} was chosen to be ignored.",
                 most(metric, range),
-                amount_of(metric, question.margin)
+                margin_in_words(metric, question.margin)
             )
         }
         Verdict::Better | Verdict::Worse if question.qualifier == Qualifier::Clear => {
@@ -298,7 +307,7 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
         Verdict::Better | Verdict::Worse => format!(
             "{subject} is {found} over {over} ({span}). That may be too small to matter \
              ({} was chosen to be ignored).",
-            amount_of(metric, question.margin)
+            margin_in_words(metric, question.margin)
         ),
         Verdict::CannotTell => {
             let settle = settling(question);
@@ -320,7 +329,7 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
 
 /// What is there and does not matter, of a difference or a change.
 pub(super) fn tiny(what: &str, found: &str, metric: Metric, margin: f64) -> String {
-    let ignored = amount_of(metric, margin);
+    let ignored = margin_in_words(metric, margin);
     format!(
         "there is {what}, and it does not matter: {found}; up to {ignored} was chosen to be \
          ignored."
@@ -351,7 +360,7 @@ fn none_seen_sentence(question: &Question, unseen: &Unseen) -> String {
     let bursts = at_most(*in_bursts);
     let end = match question.verdict {
         Verdict::Same => {
-            let ignored = amount_of(question.metric, question.margin);
+            let ignored = margin_in_words(question.metric, question.margin);
             format!("; {ignored} was chosen to be ignored.")
         }
         _ => format!(".{}", settling(question)),
@@ -521,6 +530,23 @@ mod tests {
         assert_eq!(range, "−1.3 – +0.5 %");
         let within = Range { low: 0.1072, high: 0.1131 };
         assert_eq!(amount_within(Metric::Rtt, 0.11, &within), "11.0 % longer");
+    }
+
+    /// A range within its margin is not told as one beyond it, nor the reverse.
+    #[test]
+    fn ends_stay_on_their_side_of_the_margin() {
+        let told = |low, high, margin| {
+            let range = Range { low, high };
+            let told = Told { range: &range, margin: Some(margin) };
+            (range_in_words(Metric::Rtt, told), most(Metric::Rtt, told))
+        };
+        let of = |range: &str, most: &str| (range.to_string(), most.to_string());
+        assert_eq!(told(-0.005, 0.0544, 0.05), of("−1 – +6 %", "6 %"));
+        assert_eq!(told(-0.005, 0.0544, 0.055), of("−0.5 – +5.5 %", "5.5 %"));
+        assert_eq!(told(-0.0123, 0.0123, 0.0124), of("−1.23 – +1.23 %", "1.23 %"));
+        assert_eq!(told(0.057, 0.12, 0.055), of("5.7 – 12.0 %", "12.0 %"));
+        assert_eq!(margin_in_words(Metric::Rtt, 0.124), "12.4 %");
+        assert_eq!(margin_in_words(Metric::Loss, 0.000_04), "0.004 points");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::{number, words};
 use v6gap_judge::analysis::steadiness::Told;
-use v6gap_judge::analysis::words::amount_of;
+use v6gap_judge::analysis::words::{amount_of, margin_in_words};
 use v6gap_judge::analysis::{
     Analysis, Check, CheckState, NullResult, NullTold, Question, order_mattered,
 };
@@ -106,7 +106,7 @@ fn null(analysis: &Analysis) -> String {
                 "{} ({}, {} matter)",
                 n.metric.noun(),
                 bound(n.metric, n.within),
-                words::margin(n.metric, n.margin)
+                margin_in_words(n.metric, n.margin)
             ),
         };
         worst.iter().filter(of).map(say).collect()

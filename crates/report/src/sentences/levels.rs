@@ -88,7 +88,7 @@ pub(super) fn sentence(run: &[&Question], over: &str) -> String {
         text(run)
     );
     let unresolved = run.iter().filter(|q| q.qualifier == Qualifier::SizeUnresolved).count();
-    let ignored = words::amount_of(first.metric, first.margin);
+    let ignored = words::margin_in_words(first.metric, first.margin);
     if unresolved > 0 {
         let those = if unresolved == run.len() { "That" } else { "At some sizes that" };
         said.push_str(&format!(

@@ -3,7 +3,7 @@
 use super::{Change, Of};
 use crate::analysis::alike::RUNS_MIN;
 use crate::analysis::words::{
-    amount_of, amount_within, counted, decided_by, most, span_in_words, table_range, tiny,
+    amount_within, counted, decided_by, margin_in_words, most, span_in_words, table_range, tiny,
 };
 use crate::analysis::{Qualifier, Question, Verdict};
 use alloc::format;
@@ -37,7 +37,7 @@ pub(super) fn fill(
         _ => estimate.clone(),
     };
     change.range_text = table_range(q.metric, (range, usual));
-    let ignored = amount_of(q.metric, margin);
+    let ignored = margin_in_words(q.metric, margin);
     change.sentence = match change.verdict {
         Verdict::None => unanswered,
         Verdict::Same if change.qualifier == Qualifier::RealButTiny => {
@@ -122,11 +122,11 @@ mod tests {
         };
         let wide = said(0.025, Qualifier::Plain);
         assert_eq!(wide.range_text, "90 %: −1.5 – +1.5 %");
-        assert!(wide.sentence.contains("at most 1.5 %, 90 %; up to 2.0 %"), "{}", wide.sentence);
+        assert!(wide.sentence.contains("at most 1.5 %, 90 %; up to 2 %"), "{}", wide.sentence);
         let tiny = said(0.025, Qualifier::RealButTiny);
         assert!(tiny.sentence.contains("slower, 90 %)"), "{}", tiny.sentence);
         let usual = said(0.018, Qualifier::Plain);
         assert_eq!(usual.range_text, "−1.8 – +1.8 %");
-        assert!(usual.sentence.contains("at most 1.8 %; up to 2.0 %"), "{}", usual.sentence);
+        assert!(usual.sentence.contains("at most 1.8 %; up to 2 %"), "{}", usual.sentence);
     }
 }
