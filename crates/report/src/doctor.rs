@@ -160,7 +160,7 @@ mod tests {
             sd: 0.0049,
             estimate: 0.0004,
             range,
-            passed: true,
+            passed: Some(true),
         };
         let noises = [
             noise(Family::V4, Range { low: -0.00131, high: 0.00214 }),

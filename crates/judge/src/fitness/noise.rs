@@ -38,8 +38,9 @@ pub struct Noise {
     pub estimate: f64,
     /// 95 % range of the mean, by the noise of both families.
     pub range: Range,
-    /// False if a difference that matters was seen where there is none.
-    pub passed: bool,
+    /// False if a difference that matters was seen where there is none; `None` if both families
+    /// have too few pairs to tell.
+    pub passed: Option<bool>,
 }
 
 /// What a run can find above the noise.
@@ -120,26 +121,27 @@ impl Seen<'_> {
     }
 }
 
-/// The 95 % range of a family's mean among the `groups` of both, and whether it passes, as null
-/// blocks of a run are judged: the noise comes from both, and `all` are judged together
-/// (docs/method.md section D.2).
-fn judged(metric: Metric, effects: &[f64], groups: &[&[f64]], all: usize) -> (Interval, bool) {
+/// The 95 % range of a family's mean among the `groups` of both, and whether it passes if they are
+/// enough, as null blocks of a run are judged: the noise comes from both, and `all` are judged
+/// together (docs/method.md section D.2).
+fn judged(
+    metric: Metric,
+    effects: &[f64],
+    groups: &[&[f64]],
+    all: usize,
+) -> (Interval, Option<bool>) {
     let spread = Spread::of(groups);
     let (mean, n) = (summary::mean(effects), effects.len());
     let strict = spread.interval(mean, n, nulls::ALPHA / all.max(1) as f64);
     let matters = nulls::matters(effect::margin(metric, metric.margin_default()));
     let off = !strict.contains(0.0) && libm::fabs(mean) > matters;
-    let few = groups.iter().map(|group| group.len()).sum::<usize>() < effect::NULLS_MIN;
-    (spread.interval(mean, n, reach::ALPHA), few || !off)
+    let enough = groups.iter().map(|group| group.len()).sum::<usize>() >= effect::NULLS_MIN;
+    (spread.interval(mean, n, reach::ALPHA), enough.then_some(!off))
 }
 
 /// What can be found above the noise in runs of `(time in ns, pairs)`.
 pub fn found(noises: &[Noise], runs: &[(u64, u32)]) -> Vec<Found> {
-    let mut all: Vec<Found> = Vec::new();
-    for noise in noises {
-        if all.iter().any(|f| f.cell == noise.cell && f.metric == noise.metric) {
-            continue;
-        }
+    let of_question = |noise: &Noise| {
         let sd = pooled(alike(noises, noise));
         let length = |&(time_ns, pairs): &(u64, u32)| {
             let stop = Stop::Adaptive { time_ns_max: time_ns, pairs_min: pairs };
@@ -149,9 +151,15 @@ pub fn found(noises: &[Noise], runs: &[(u64, u32)]) -> Vec<Found> {
         };
         let runs = runs.iter().map(length).collect();
         let (cell, label) = (noise.cell.clone(), noise.label.clone());
-        all.push(Found { cell, label, metric: noise.metric, sd, runs });
-    }
-    all
+        Found { cell, label, metric: noise.metric, sd, runs }
+    };
+    questions(noises).map(of_question).collect()
+}
+
+/// One of each question.
+fn questions(noises: &[Noise]) -> impl Iterator<Item = &Noise> {
+    let is_first = |&(i, noise): &(usize, &Noise)| alike(&noises[..i], noise).next().is_none();
+    noises.iter().enumerate().filter(is_first).map(|(_, noise)| noise)
 }
 
 /// That of each family of one question.
@@ -175,7 +183,8 @@ pub fn judge(near: &Host, noises: &[Noise], why_none: Option<&str>) -> Finding {
     if let Some(why) = why_none.filter(|_| noises.is_empty()) {
         return super::watched::untold(id, topic, near, why);
     }
-    let off: Vec<String> = noises.iter().filter(|noise| !noise.passed).map(difference).collect();
+    let is_off = |noise: &&Noise| noise.passed == Some(false);
+    let off: Vec<String> = noises.iter().filter(is_off).map(difference).collect();
     let finding = |seen: String| Finding::ok(id, topic, near, seen);
     match off.is_empty() {
         false => finding(off.join("; "))
@@ -190,15 +199,12 @@ pub fn judge(near: &Host, noises: &[Noise], why_none: Option<&str>) -> Finding {
             super::watched::untold(id, topic, near, &why).try_this("v6gap doctor --for 60s")
         }
         true => {
-            let few = |noise: &&Noise| {
-                alike(noises, noise).map(|n| n.pairs).sum::<usize>() < effect::NULLS_MIN
-            };
             let pairs = noises.iter().map(|noise| noise.pairs).sum::<usize>();
             let none = format!("no family differed from itself by what matters in {pairs} pairs");
-            match noises.iter().filter(few).count() {
+            match questions(noises).filter(|noise| noise.passed.is_none()).count() {
                 0 => finding(none),
                 few => {
-                    let of = noises.len();
+                    let of = questions(noises).count();
                     finding(format!("{none}; {few} of {of} questions had too few to tell"))
                         .but(State::Note, "whether it does in those was not seen")
                         .try_this("v6gap doctor --for 60s")
@@ -222,7 +228,7 @@ mod tests {
     use super::*;
     use alloc::borrow::ToOwned;
 
-    fn noise(family: Family, pairs: usize, sd: f64, passed: bool) -> Noise {
+    fn noise(family: Family, pairs: usize, sd: f64, passed: impl Into<Option<bool>>) -> Noise {
         Noise {
             family,
             cell: "rtt-tcp-64".to_owned(),
@@ -234,7 +240,7 @@ mod tests {
             sd,
             estimate: 0.03,
             range: Range { low: 0.01, high: 0.05 },
-            passed,
+            passed: passed.into(),
         }
     }
 
@@ -244,13 +250,15 @@ mod tests {
         let (quiet, wide) = ([0.0, 0.001, -0.001, 0.0], [0.06, -0.06, 0.05, -0.05]);
         let passed = |own: &[f64], other: &[f64]| judged(Metric::Rtt, own, &[own, other], 2).1;
         let off_by_chance = [0.02, 0.0201, 0.0199, 0.02];
-        assert!(passed(&off_by_chance, &wide) && !passed(&off_by_chance, &quiet));
+        assert_eq!(passed(&off_by_chance, &wide), Some(true));
+        assert_eq!(passed(&off_by_chance, &quiet), Some(false));
         let off = [0.02, 0.05, 0.035, 0.03];
-        assert!(judged(Metric::Rtt, &off, &[&off], 2).1 && !passed(&off, &quiet));
+        assert_eq!(judged(Metric::Rtt, &off, &[&off], 2).1, Some(true));
+        assert_eq!(passed(&off, &quiet), Some(false));
         // One pair of the other family makes four, of which two families are judged.
-        assert!(!judged(Metric::Rtt, &off_by_chance[..3], &[&off_by_chance[..3], &[0.0]], 2).1);
+        assert_eq!(passed(&off_by_chance[..3], &[0.0]), Some(false));
         // Of three pairs in all nothing is said.
-        assert!(judged(Metric::Rtt, &off_by_chance[..3], &[&off_by_chance[..3]], 2).1);
+        assert_eq!(judged(Metric::Rtt, &off_by_chance[..3], &[&off_by_chance[..3]], 2).1, None);
         let (range, _) = judged(Metric::Rtt, &off, &[&off, &quiet], 2);
         let (own, _) = judged(Metric::Rtt, &off, &[&off], 2);
         assert!(range.low > own.low && range.high < own.high, "{range:?} {own:?}");
@@ -280,5 +288,16 @@ mod tests {
         for why in [None, Some("unavailable, because X")] {
             assert_eq!(judge(&near, &[], why).state, State::Unavailable);
         }
+    }
+
+    /// Families are not counted as questions.
+    #[test]
+    fn questions_with_too_few_pairs_to_tell_are_counted() {
+        let good = [Family::V4, Family::V6].map(|family| noise(family, 9, 0.01, true));
+        let few = Noise { cell: "rtt-tcp-1k".to_owned(), ..noise(Family::V4, 3, 0.01, None) };
+        let [v4, v6] = good;
+        let finding = judge(&Host::default(), &[v4, few, v6], None);
+        assert_eq!(finding.state, State::Note);
+        assert!(finding.seen.ends_with("; 1 of 2 questions had too few to tell"), "{finding:?}");
     }
 }
