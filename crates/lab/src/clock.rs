@@ -205,15 +205,14 @@ impl LinkClock {
             let last_bit_ns = u64::try_from(last_bit.div_ceil(PS_PER_NS)).unwrap_or(u64::MAX);
             let delay_ns = conditions.delay_ns.saturating_add_signed(extra_ns);
             let due_ns = last_bit_ns.saturating_add(delay_ns);
-            match held_ns {
-                Some(held_ns) => due_ns.saturating_add(held_ns),
-                None if conditions.jitter.is_some_and(|jitter| jitter.reorders) => due_ns,
-                None => {
-                    let last_ns = self.last_ns.get_mut(frame.family);
-                    *last_ns = due_ns.max(*last_ns);
-                    *last_ns
-                }
-            }
+            let in_turn_ns = if conditions.jitter.is_some_and(|jitter| jitter.reorders) {
+                due_ns
+            } else {
+                let last_ns = self.last_ns.get_mut(frame.family);
+                *last_ns = due_ns.max(*last_ns);
+                *last_ns
+            };
+            in_turn_ns.saturating_add(held_ns)
         };
         let Fortune { own, copy } = frame.fortune;
         Due {

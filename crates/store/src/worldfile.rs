@@ -270,6 +270,10 @@ between = [\"router\", \"server\"]
         };
         told("jitter = { spread = \"1 ms\", shape = \"odd\" }\n", "one of uniform, normal");
         told("back = { mtu = 1400 }\n", "links[1].back.mtu: it belongs to the link as a whole");
+        told(
+            "back = { v6 = { subnet = \"fd01::/64\" } }\n",
+            "links[1].back.v6.subnet: both directions of a link have the same subnet",
+        );
         told("jitter = { spread = \"1 ms\" }\n", "more than the delay of 0 ns");
         told("bursts = { begin = \"x\", end = \"1 %\" }\n", "links[1].bursts.begin");
     }

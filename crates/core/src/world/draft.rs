@@ -292,6 +292,10 @@ fn link(key: &str, written: &LinkDraft, usual: Link, problems: &mut Problems) ->
                     let what = "both directions of a link have the same MTU";
                     problems.add(format!("{key}.{name}.mtu"), what);
                 }
+                if part.subnet.is_some() {
+                    let what = "both directions of a link have the same subnet";
+                    problems.add(format!("{key}.{name}.subnet"), what);
+                }
             }
             let both =
                 both.map(|met| Conditions { queue_frames: own.queue.or(met.queue_frames), ..met });

@@ -22,8 +22,8 @@ pub(super) struct Fortune {
 pub(super) struct Lateness {
     /// Jitter, in ns.
     pub extra_ns: i64,
-    /// How long it is held back, in ns, if it is.
-    pub held_ns: Option<u64>,
+    /// How long it is held back behind those before it, in ns.
+    pub held_ns: u64,
 }
 
 impl Chance {
@@ -53,7 +53,7 @@ impl Chance {
 fn lateness(conditions: &Conditions, draw: &mut impl FnMut() -> f64) -> Lateness {
     let extra_ns = conditions.jitter.map_or(0, |jitter| extra_ns(jitter, draw));
     let held = conditions.reordering.filter(|held| held.share > 0.0 && draw() < held.share);
-    Lateness { extra_ns, held_ns: held.map(|held| held.by_ns) }
+    Lateness { extra_ns, held_ns: held.map_or(0, |held| held.by_ns) }
 }
 
 fn extra_ns(jitter: Jitter, draw: &mut impl FnMut() -> f64) -> i64 {

@@ -169,6 +169,25 @@ fn a_held_frame_comes_later_and_holds_nobody_up() {
     assert_eq!(drawn(&mut line, 0, UDP_64, &[0.1]), due(10_400 + 9_440));
 }
 
+/// Held back is what has waited for those before it.
+#[test]
+fn a_held_frame_with_jitter_is_later_by_the_whole_time() {
+    let jitter = Jitter { spread_ns: 1_000, spread: Spread::Uniform, reorders: false };
+    let mut line = clock(
+        Conditions {
+            delay_ns: 5_000,
+            jitter: Some(jitter),
+            reordering: Some(Reordering { share: 0.5, by_ns: 300 }),
+            ..Conditions::rate(None)
+        },
+        9,
+    );
+    let late = 1.0 - 1e-9;
+    let mut came = |draws: [f64; 2]| drawn(&mut line, 0, 60, &draws);
+    let all = [[late, late], [0.0, 0.0], [0.0, late]].map(&mut came);
+    assert_eq!(all, [due(6_000), due(6_300), due(6_000)]);
+}
+
 #[test]
 fn jitter_lies_about_the_delay_and_keeps_the_order_unless_it_need_not() {
     let jitter = |spread, reorders| Jitter { spread_ns: 1_000, spread, reorders };

@@ -18,8 +18,8 @@ const CLASS: PerFamily<u32> = PerFamily { v4: 0x10, v6: 0x20 };
 /// What is added to it for the class of packets with priority and for that of the others, where
 /// there are two inside the family's.
 const INNER: [u32; 2] = [1, 2];
-/// Rate of its own of the class of packets without priority, in byte/s: so little that it lives on
-/// what the other leaves of their common bucket.
+/// Rate of its own of the class of packets without priority, in byte/s at most: so little that it
+/// lives on what the other leaves of their common bucket. On slow lines it is an eighth.
 const REST_BYTES_PER_S: u64 = 1_000;
 /// EtherType of each family (RFC 894, RFC 2464 section 3).
 const ETHER_TYPE: PerFamily<u16> = PerFamily { v4: 0x0800, v6: 0x86dd };
@@ -300,8 +300,8 @@ fn bucket_class(class: u32, bucket: &Bucket) -> Parameters {
 }
 
 /// The classes for packets with priority and for the others inside a bucket; none without
-/// priorities. A class within its own rate is always served before one that borrows, so the first
-/// owns the whole bucket and the other nearly nothing.
+/// priorities. A class within its own rate is always served before one that borrows, and whatever
+/// the bucket holds, so both own what it has together, the first nearly all of it.
 fn inner_classes(outer: &Parameters, shape: &Shape) -> Vec<Parameters> {
     if shape.priority == 0 {
         return Vec::new();
@@ -313,10 +313,12 @@ fn inner_classes(outer: &Parameters, shape: &Shape) -> Vec<Parameters> {
         order: order as u32,
         ..*outer
     };
-    let rest = inner(1, REST_BYTES_PER_S.min(outer.own_bytes_per_s));
+    let own = outer.own_bytes_per_s;
+    let rest = inner(1, REST_BYTES_PER_S.min(own / 8));
     // Of its own rate it holds a frame; of what it borrows as much as the whole bucket.
     let frame_bytes = shape.mtu + HEADER_BYTES + OVERHEAD_BYTES;
-    vec![inner(0, outer.own_bytes_per_s), Parameters { burst_bytes: frame_bytes, ..rest }]
+    let first = inner(0, own - rest.own_bytes_per_s);
+    vec![first, Parameters { burst_bytes: frame_bytes, ..rest }]
 }
 
 fn header(index: u32, handle: u32, parent: u32) -> tc::Tcmsg {
@@ -393,6 +395,14 @@ mod tests {
         assert!(!Shape { buckets: PerFamily { v4: bucket, v6: None }, ..shape }.is_shared());
         let queue_packets = PerFamily { v4: 1, v6: 2 };
         assert!(!Shape { queue_packets, ..shape }.is_shared());
+        // Classes for priorities own what the bucket does, however slow it is.
+        for rate_bps in [8_000, 64_000, 10_000_000] {
+            let outer = bucket_class(1, &Bucket { rate_bps, burst_bytes: 1 });
+            let inner = inner_classes(&outer, &Shape { priority: 1, ..shape });
+            let own: Vec<u64> = inner.iter().map(|class| class.own_bytes_per_s).collect();
+            assert_eq!(own.iter().sum::<u64>(), outer.own_bytes_per_s, "{own:?}");
+            assert!(own[0] >= 7 * own[1] && own[1] > 0, "{own:?}");
+        }
     }
 
     #[test]
