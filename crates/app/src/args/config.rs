@@ -25,7 +25,8 @@ const OF_ONESELF: [&str; 8] =
     ["allow", "allow-remote", "announce", "forget", "listen", "public", "stamp", "via"];
 
 /// Parts of names of values that are files, programs or services, of which it says nothing either.
-const PLACES: [&str; 7] = ["ADDRESS", "CMD", "DIR", "FILE", "FOLDER", "PROGRAM", "URL"];
+const PLACES: [&str; 9] =
+    ["ADDRESS", "CMD", "DIR", "FILE", "FOLDER", "LOG", "PROGRAM", "RESULT", "URL"];
 
 /// Headings of options that a plan decides, so that a run that goes on has them already.
 const OF_PLAN: [&str; 3] =
@@ -184,7 +185,7 @@ impl<'a> Typed<'a> {
 /// Whether an option is another thing to each verb, or does harm where it was meant for another: a
 /// variable has no verb.
 fn is_of_one_verb(arg: &Arg, key: &str) -> bool {
-    is_of_oneself(arg, key) || ["format", "older-than", "port"].contains(&key)
+    is_of_oneself(arg, key) || ["format", "older-than", "port", "stamp-port"].contains(&key)
 }
 
 /// Whether a command of the program reads that variable itself.
