@@ -94,7 +94,9 @@ fn assemble(theta: f64, replicates: Vec<f64>, jackknife: Vec<f64>, alpha: f64) -
     };
     let interval = between(levels[0], levels[1]);
     let finite = replicates.iter().all(|x| x.is_finite()) && theta.is_finite();
-    let estimate = if finite && z0.is_finite() && interval.low <= interval.high {
+    // Of one unit every resample is the whole.
+    let several = jackknife.len() > 1;
+    let estimate = if several && finite && z0.is_finite() && interval.low <= interval.high {
         Estimate { centre: theta, interval }
     } else {
         Estimate::open(theta)
@@ -159,6 +161,7 @@ mod tests {
             assert_eq!(found, Interval::WHOLE, "{sample:?} {resamples} {alpha}");
         };
         whole(&[], 100, 0.05);
+        whole(&[1.0], 100, 0.05);
         whole(&[1.0; 20], 0, 0.05);
         whole(&[f64::NAN; 20], 50, 0.05);
         whole(&[1.0, 2.0], 50, 2.0);
