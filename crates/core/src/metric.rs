@@ -55,7 +55,7 @@ pub enum Metric {
     LossBack,
     /// Share of frames of which a packet is lost, 0 to 1.
     FrameLoss,
-    /// Share of packets that arrived reordered (RFC 4737 section 3.4), 0 to 1.
+    /// Share of packets that arrived reordered (RFC 4737 section 4.1), 0 to 1.
     Reordering,
     /// Type-P-one-way-packet-duplication fraction (RFC 5560): copies beyond the first for each
     /// packet that arrived.

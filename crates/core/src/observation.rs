@@ -230,11 +230,11 @@ impl Received {
 pub struct Arrivals {
     /// Datagrams of which more than one copy came (RFC 5560 section 5.2).
     pub replicated: u64,
-    /// Reordering extents (RFC 4737 section 4.2.1), in arrivals.
+    /// Reordering extents (RFC 4737 section 4.2), in arrivals.
     pub extents: Vec<(u64, u64)>,
-    /// Reordered datagrams by the largest n for which they are n-reordered (RFC 4737 section 5.1).
+    /// Reordered datagrams by the largest n for which they are n-reordered (RFC 4737 section 5.3).
     pub n_reordered: Vec<(u64, u64)>,
-    /// Runs of datagrams in order, each ended by a reordered one (RFC 4737 section 4.5).
+    /// Runs of datagrams in order, each ended by a reordered one (RFC 4737 section 4.6).
     pub free_runs: FreeRuns,
     /// Lengths of loss periods (RFC 3357 section 5.2), in datagrams; those that this host dropped
     /// are among them, because they have no numbers.
@@ -243,7 +243,7 @@ pub struct Arrivals {
     pub loss_distances: Vec<(u64, u64)>,
 }
 
-/// Sums over the runs of datagrams in order (RFC 4737 section 4.5).
+/// Sums over the runs of datagrams in order (RFC 4737 section 4.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FreeRuns {
     /// Runs.

@@ -12,10 +12,10 @@ pub struct Reordered {
     /// Number of the packet.
     pub number: u64,
     /// How many arrivals it is behind the earliest one with a larger number (RFC 4737 section
-    /// 4.2.1).
+    /// 4.2).
     pub extent: u64,
     /// How many arrivals just before it all have larger numbers: it is n-reordered up to this n
-    /// (section 5.2), counted up to [`N_MAX`]. From 3 on, TCP takes it for lost.
+    /// (section 5.3), counted up to [`N_MAX`]. From 3 on, TCP takes it for lost.
     pub n: u64,
 }
 

@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(end, (vec![(3, 1), (4, 1), (5, 1)], vec![(3, 1)]));
     }
 
-    /// RFC 4737 section 4.5: 36 packets, two runs of 1 and one of 31: q = 963 and
+    /// RFC 4737 section 4.6: 36 packets, two runs of 1 and one of 31: q = 963 and
     /// (q/a)/(a/x) = 2.65.
     #[test]
     fn free_runs_agree_with_the_example_of_rfc_4737() {
