@@ -110,7 +110,9 @@ impl Model {
 
     fn beyond(&self, to: &Target, path: &Path) -> Vec<String> {
         let cost = &self.cost;
-        let links = || Arm::BOTH.into_iter().flat_map(|arm| self.links.get(arm));
+        let any = |is: fn(&LinkTiming) -> bool| {
+            Arm::BOTH.into_iter().flat_map(|arm| self.links.get(arm)).any(is)
+        };
         let mut beyond = Vec::new();
         let size = to.message_bytes;
         if cost.sizes_bytes.first().is_none_or(|least| size < *least)
@@ -119,17 +121,19 @@ impl Model {
             beyond.push("size".to_string());
         }
         let known = cost.line_rate_bps;
-        if let Some(rate) = to.rate_bps
-            && (known.is_none_or(|known| known.a != rate || known.b != rate)
-                || links().any(|link| link.rate_bps != fit::UNIT_BPS))
-        {
+        let is_another =
+            |rate| known.is_none_or(|known| [known.a, known.b].iter().any(|&own| own != rate));
+        // Links that are asked for are alike, at the rate of the slowest if none is.
+        let become_alike = (to.links.is_some() || to.rate_bps.is_some())
+            && any(|link| link.rate_bps != fit::UNIT_BPS);
+        if become_alike || to.rate_bps.is_some_and(is_another) {
             beyond.push("rate".to_string());
         }
         if to.links.is_some_and(|links| links != cost.links || !cost.links_known) {
             beyond.push("links".to_string());
         }
         if to.links.is_some_and(|links| links != cost.links)
-            && links().any(|link| link.carried != wiremodel::Carried::Plain)
+            && any(|link| link.carried != wiremodel::Carried::Plain)
         {
             beyond.push("tunnels".to_string());
         }

@@ -32,7 +32,7 @@ const MISFIT_MAX: f64 = 0.10;
 /// Most links that are tried where their number is not known.
 const LINKS_MAX: u32 = 4;
 
-/// A number of links other than one must leave at most this share of what one link leaves.
+/// A larger number of links must leave less than this share of what the best one before leaves.
 const LINKS_BETTER: f64 = 0.5;
 
 /// Rounds below which a bootstrap's range is often too narrow.

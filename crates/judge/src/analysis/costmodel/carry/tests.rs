@@ -229,7 +229,10 @@ fn links_of_different_rates_stay_as_they_are() {
     }
     // All links get the rate that the slower one has.
     let slowest = Target { message_bytes: 64, rate_bps: Some(10e6), ..Target::default() };
-    assert_eq!(model.carry(&slowest).unwrap().beyond, ["rate"]);
+    let both = Target { rate_bps: None, links: Some(2), ..slowest };
+    for to in [slowest, both] {
+        assert_eq!(model.carry(&to).unwrap().beyond, ["rate"]);
+    }
 }
 
 /// 6in4 over one link of two stays at another rate, and goes with another number of links.
