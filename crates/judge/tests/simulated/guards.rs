@@ -74,6 +74,7 @@ fn noise_is_rarely_called_a_difference() {
     for noise in worlds {
         for sd in [1.0, 3.0] {
             let found = verdicts(noise, sd, 0.0, 8);
+            println!("{noise:?}, noise of {sd:.0} margins: {found:?}");
             // One look takes neighbours that resemble each other a little for independent.
             let most = if noise == Noise::Resembling(0.3) { 0.10 } else { 0.05 };
             assert!(

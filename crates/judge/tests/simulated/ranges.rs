@@ -89,14 +89,15 @@ const LAWS: [(Noise, f64); 9] = [
     (Noise::Resembling(0.5), 0.80),
     (Noise::OneArmSlow(0.10, 8.0), 0.92),
     (Noise::OneArmSlow(0.05, 20.0), 0.92),
-    (Noise::Lognormal, 0.85),
+    (Noise::Lognormal, 0.92),
 ];
 
 fn every_law(margins: f64, stop: Stop, blocks_max: u64, short: f64) {
     for (noise, least) in LAWS {
         // One look has no room for neighbours that are alike, nor Student's for eight at two.
         let is_at_two = noise == Noise::TwoModes && blocks_max > 20;
-        let short = if least < 0.95 || is_at_two { short } else { 0.0 };
+        let are_alike = matches!(noise, Noise::Resembling(_));
+        let short = if are_alike || is_at_two { short } else { 0.0 };
         let sd = margin() / margins;
         let world = World { noise, sd, truth: 0.0, stop, blocks_max, nulls: NULLS };
         let seen = look(&world);
