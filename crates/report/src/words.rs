@@ -16,10 +16,10 @@ use v6gap_core::world::{LaidTunnel, World};
 use v6gap_judge::analysis::compare::{Change, Row, Standing};
 use v6gap_judge::analysis::sizes::SizeEffect;
 use v6gap_judge::analysis::words::{
-    amount, amount_within, counted, figure, is_open, margin_in_words, more_pairs, out_of_reach,
-    range_in_words, signed_ends, span_in_words,
+    Sided, amount, amount_within, counted, figure, is_open, margin_in_words, more_pairs,
+    out_of_reach, range_in_words, signed_ends, span_in_words,
 };
-use v6gap_judge::analysis::{Analysis, Prediction, Question, Range, Suspect, Verdict};
+use v6gap_judge::analysis::{Analysis, Prediction, Question, Suspect, Verdict};
 use v6gap_judge::matrix::{Cell, Matrix};
 
 /// From so many ns on a time to come is told in whole minutes.
@@ -162,19 +162,21 @@ pub(crate) fn sign(effect: f64) -> String {
 }
 
 /// Both ends of a range with their signs: "−0.5 to +0.2"; one that says nothing is unbounded.
-pub(crate) fn signed(range: &Range) -> String {
-    if is_open(range) {
+pub(crate) fn signed<'a>(told: impl Into<Sided<'a>>) -> String {
+    let told = told.into();
+    if is_open(told.range) {
         return "unbounded".to_owned();
     }
-    let [low, high] = signed_ends(range);
+    let [low, high] = signed_ends(told);
     format!("{low} to {high}")
 }
 
 /// The same with the unit of its metric: "−0.5 to +0.2 %".
-pub(crate) fn signed_range(metric: Metric, range: &Range) -> String {
-    match is_open(range) {
-        true => signed(range),
-        false => format!("{} {}", signed(range), metric.scale().unit()),
+pub(crate) fn signed_range<'a>(metric: Metric, told: impl Into<Sided<'a>>) -> String {
+    let told = told.into();
+    match is_open(told.range) {
+        true => signed(told),
+        false => format!("{} {}", signed(told), metric.scale().unit()),
     }
 }
 

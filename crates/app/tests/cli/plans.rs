@@ -242,7 +242,7 @@ fn an_estimate_says_what_can_be_found_and_by_which_result() {
                [[measure]]\nmetric = \"rtt\"\nmessage = \"64 B\"\n";
     sandbox.write("lab.toml", lab);
     let same_lab = sandbox.run("plan estimate lab.toml").ended(0).out;
-    assert!(same_lab.contains(" pairs (±1.0 %)"), "{same_lab}");
+    assert!(same_lab.contains(" pairs (±1 %)"), "{same_lab}");
     assert!(same_lab.contains("By the noise of result 7k2f9q"), "{same_lab}");
     sandbox.run("plan estimate first-look --noise nosuch").ended(2);
 }

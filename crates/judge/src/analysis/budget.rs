@@ -3,7 +3,7 @@
 
 use super::compare::Of;
 use super::effect::hosts;
-use super::words::{self, Told};
+use super::words::{self, Sided};
 use super::{Analysis, NullResult, Question, alike};
 use alloc::vec::Vec;
 use serde::Serialize;
@@ -104,7 +104,7 @@ pub fn of(analysis: &Analysis, q: &Question) -> Option<Budget> {
                 Scale::Ratio => 1.0 + q.effect.as_ref()?.estimate,
                 Scale::Difference => 1.0,
             };
-            let told = Told { range: &range, margin: Some(q.margin) };
+            let told = Sided { range: &range, margin: Some(q.margin) };
             Some(words::last_digit(told)? / one / libm::sqrt(12.0))
         }
     };

@@ -5,7 +5,7 @@
 mod ranges;
 
 pub use ranges::{
-    Told, amount_within, is_open, outwards, range_in_words, signed_ends, span_in_words,
+    Sided, amount_within, is_open, outwards, range_in_words, signed_ends, span_in_words,
 };
 pub(super) use ranges::{last_digit, most};
 
@@ -163,7 +163,7 @@ fn text(question: &Question, effect: &Effect) -> String {
             _ => "none seen".to_string(),
         };
     }
-    let range = Told { range: &effect.range95, margin: Some(question.margin) };
+    let range = Sided { range: &effect.range95, margin: Some(question.margin) };
     match question.verdict {
         Verdict::CannotTell => span_in_words(question.metric, range),
         _ => amount_within(question.metric, effect.estimate, range),
@@ -241,20 +241,20 @@ fn range(question: &Question, effect: &Effect) -> String {
 }
 
 /// A range as [`decided_by`] gives it, for a table.
-pub(super) fn table_range(metric: Metric, (range, usual): (Told<'_>, bool)) -> String {
+pub(super) fn table_range(metric: Metric, (range, usual): (Sided<'_>, bool)) -> String {
     let said = range_in_words(metric, range);
     if usual { said } else { format!("90 %: {said}") }
 }
 
 /// The range that goes with an answer, and whether it is that of 95 %: "the same" is decided by
 /// that of 90 %, which is told where the other one reaches beyond the margin.
-pub(super) fn decided_by(verdict: Verdict, margin: f64, effect: &Effect) -> (Told<'_>, bool) {
+pub(super) fn decided_by(verdict: Verdict, margin: f64, effect: &Effect) -> (Sided<'_>, bool) {
     let least = if effect.scale == Scale::Ratio { -margin / (1.0 + margin) } else { -margin };
     let within = least <= effect.range95.low && effect.range95.high <= margin;
     let margin = Some(margin);
     match verdict {
-        Verdict::Same if !within => (Told { range: &effect.range90, margin }, false),
-        _ => (Told { range: &effect.range95, margin }, true),
+        Verdict::Same if !within => (Sided { range: &effect.range90, margin }, false),
+        _ => (Sided { range: &effect.range95, margin }, true),
     }
 }
 
@@ -537,7 +537,7 @@ mod tests {
     fn ends_stay_on_their_side_of_the_margin() {
         let told = |low, high, margin| {
             let range = Range { low, high };
-            let told = Told { range: &range, margin: Some(margin) };
+            let told = Sided { range: &range, margin: Some(margin) };
             (range_in_words(Metric::Rtt, told), most(Metric::Rtt, told))
         };
         let of = |range: &str, most: &str| (range.to_string(), most.to_string());

@@ -79,7 +79,8 @@ pub(super) fn sentence(run: &[&Question], over: &str) -> String {
         low: ranges().map(|range| range.low).fold(f64::INFINITY, f64::min),
         high: ranges().map(|range| range.high).fold(f64::NEG_INFINITY, f64::max),
     };
-    let reach = words::span_in_words(first.metric, &reach);
+    let reach = words::Sided { range: &reach, margin: Some(first.margin) };
+    let reach = words::span_in_words(first.metric, reach);
     let subject = topic(run);
     let is = is(run);
     let mut said = format!(

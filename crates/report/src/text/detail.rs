@@ -14,7 +14,7 @@ use crate::words;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::Line;
 use v6gap_judge::analysis::Analysis;
-use v6gap_judge::analysis::words::amount_of;
+use v6gap_judge::analysis::words::{Sided, amount_of};
 
 pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut String) {
     spread(analysis, style, out);
@@ -65,7 +65,8 @@ fn spread(analysis: &Analysis, style: &Style, out: &mut String) {
     };
     for q in &analysis.questions {
         let Some(effect) = &q.effect else { continue };
-        let range = words::signed_range(q.metric, &effect.range90);
+        let told = Sided { range: &effect.range90, margin: Some(q.margin) };
+        let range = words::signed_range(q.metric, told);
         let predicted = q.prediction.as_ref().map(|p| words::signed_amount(q.metric, p.effect));
         let predicted = predicted.unwrap_or_else(|| "–".to_owned());
         let sd = amount_of(q.metric, q.metric.scale().shown(effect.sd));

@@ -64,7 +64,7 @@ fn a_folder_says_nothing_of_programs_and_doors() {
         ("run lab-b", "[run]\ncapture = true\n"),
         ("report last", "[report]\noutput = \"o\"\n"),
         ("web", "[web]\ndemo = \"j\"\n"),
-        ("web", "[web]\ndemo = \"j\"\ndemo-watch = \"l\"\n"),
+        ("web", "[web]\ndemo-watch = \"l\"\n"),
         ("fleet hub run d", "[fleet.hub.run]\nnats-server = \"./n\"\n"),
         ("fleet hub run d", "[fleet.hub.run]\npostgres = \"u\"\n"),
     ] {

@@ -15,7 +15,7 @@ use v6gap_core::record::{Line, RunHeader};
 use v6gap_core::unit::{format_bytes, format_rate, format_span};
 use v6gap_core::workload::{Cost, Path};
 use v6gap_judge::analysis;
-use v6gap_judge::analysis::words::{amount_of, counted};
+use v6gap_judge::analysis::words::{amount_of, counted, margin_in_words};
 use v6gap_judge::planning::{self, Outlook};
 use v6gap_store::{Head, RunName, fingerprint};
 
@@ -258,13 +258,13 @@ fn found(prospect: Option<&Prospect>) -> String {
         let metric = o.seen.metric;
         let none = if o.seen.sd > 0.0 { "nothing" } else { "not known" };
         let finds = o.smallest.map_or_else(|| none.to_owned(), |x| amount_of(metric, x));
-        let same = format!("{} (±{})", pairs(o.pairs_for_same), amount_of(metric, o.margin));
+        let same = format!("{} (±{})", pairs(o.pairs_for_same), margin_in_words(metric, o.margin));
         let narrow = o.precision.map_or_else(String::new, |precision| {
             let enough = match o.seen.sd > 0.0 {
                 true => pairs(o.pairs_for_precision),
                 false => none.to_owned(),
             };
-            format!("{enough} (±{})", amount_of(metric, precision))
+            format!("{enough} (±{})", margin_in_words(metric, precision))
         });
         let line =
             format!("{:width$}  {:>6}  {finds:>14}  {same:>22}  {narrow:>20}", name(o), o.pairs);

@@ -9,16 +9,18 @@ use v6gap_core::metric::Metric;
 /// Most decimals of a percentage: finer ones tell nobody anything.
 const DECIMALS_MAX: usize = 2;
 
-/// A range as it is told, whose ends stay on the side of its margin that they are on.
+/// A range as it is told: its ends stay on the side of the margin that they are on.
 #[derive(Debug, Clone, Copy)]
-pub struct Told<'a> {
-    pub(in crate::analysis) range: &'a Range,
-    pub(in crate::analysis) margin: Option<f64>,
+pub struct Sided<'a> {
+    /// What is told.
+    pub range: &'a Range,
+    /// Size that was chosen to be ignored.
+    pub margin: Option<f64>,
 }
 
-impl<'a> From<&'a Range> for Told<'a> {
-    fn from(range: &'a Range) -> Told<'a> {
-        Told { range, margin: None }
+impl<'a> From<&'a Range> for Sided<'a> {
+    fn from(range: &'a Range) -> Sided<'a> {
+        Sided { range, margin: None }
     }
 }
 
@@ -27,8 +29,8 @@ impl<'a> From<&'a Range> for Told<'a> {
 /// are no more than `most`; up to 6 where a range that holds no zero would touch it, or one on one
 /// side of its margin would pass that. The ends are rounded away from what is inside, so that
 /// nothing in it is left out.
-pub fn outwards<'a>(told: impl Into<Told<'a>>, times: f64, most: usize) -> ([f64; 2], usize) {
-    let Told { range, margin } = told.into();
+pub fn outwards<'a>(told: impl Into<Sided<'a>>, times: f64, most: usize) -> ([f64; 2], usize) {
+    let Sided { range, margin } = told.into();
     let half = (range.high - range.low) * (times / 2.0);
     let needed = if half > 0.0 { -libm::floor(libm::log10(half / 2.0)) } else { 1.0 };
     let ends = |places: usize| {
@@ -52,27 +54,27 @@ pub fn outwards<'a>(told: impl Into<Told<'a>>, times: f64, most: usize) -> ([f64
 }
 
 /// The same as percentages.
-fn percentages(told: Told<'_>) -> ([f64; 2], usize) {
+fn percentages(told: Sided<'_>) -> ([f64; 2], usize) {
     outwards(told, 100.0, DECIMALS_MAX)
 }
 
 /// What one of the last digit is worth that a difference with this range is printed with; `None` of
 /// one without a width.
-pub(in crate::analysis) fn last_digit(told: Told<'_>) -> Option<f64> {
+pub(in crate::analysis) fn last_digit(told: Sided<'_>) -> Option<f64> {
     let Range { low, high } = *told.range;
     let has_width = low.is_finite() && high.is_finite() && low < high;
     has_width.then(|| libm::pow(10.0, -(percentages(told).1 as f64)) / 100.0)
 }
 
 /// The sizes of both ends as percentages.
-fn ends(told: Told<'_>) -> [String; 2] {
+fn ends(told: Sided<'_>) -> [String; 2] {
     let (ends, places) = percentages(told);
     ends.map(|end| format!("{:.places$}", libm::fabs(end)))
 }
 
 /// Both ends as percentages with their signs, as in "−0.5" and "+0.2".
-pub fn signed_ends(range: &Range) -> [String; 2] {
-    let (ends, places) = percentages(range.into());
+pub fn signed_ends<'a>(told: impl Into<Sided<'a>>) -> [String; 2] {
+    let (ends, places) = percentages(told.into());
     ends.map(|end| {
         let sign = if end < 0.0 { "−" } else { "+" };
         let sign = if end == 0.0 { "" } else { sign };
@@ -81,7 +83,7 @@ pub fn signed_ends(range: &Range) -> [String; 2] {
 }
 
 /// The larger end of a range, as in "1.4 %".
-pub(in crate::analysis) fn most(metric: Metric, told: Told<'_>) -> String {
+pub(in crate::analysis) fn most(metric: Metric, told: Sided<'_>) -> String {
     let ([low, high], range) = (ends(told), told.range);
     let end = if range.high.abs() > range.low.abs() { high } else { low };
     format!("{end} {}", metric.scale().unit())
@@ -95,7 +97,7 @@ pub fn is_open(range: &Range) -> bool {
 
 /// A difference with as many digits as its range has: one that is smaller than the last of them is
 /// told to be.
-pub fn amount_within<'a>(metric: Metric, x: f64, told: impl Into<Told<'a>>) -> String {
+pub fn amount_within<'a>(metric: Metric, x: f64, told: impl Into<Sided<'a>>) -> String {
     let told = told.into();
     let range = told.range;
     if !range.low.is_finite() || !range.high.is_finite() || range.low == range.high {
@@ -114,7 +116,7 @@ pub fn amount_within<'a>(metric: Metric, x: f64, told: impl Into<Told<'a>>) -> S
 }
 
 /// A range that may hold both directions, as in "8 % longer to 4 % shorter".
-pub fn span_in_words<'a>(metric: Metric, told: impl Into<Told<'a>>) -> String {
+pub fn span_in_words<'a>(metric: Metric, told: impl Into<Sided<'a>>) -> String {
     let told = told.into();
     let (words, range) = (directions(metric), told.range);
     if is_open(range) {
@@ -131,17 +133,16 @@ pub fn span_in_words<'a>(metric: Metric, told: impl Into<Told<'a>>) -> String {
 }
 
 /// A range for a table: figures without words where the direction is clear.
-pub fn range_in_words<'a>(metric: Metric, told: impl Into<Told<'a>>) -> String {
+pub fn range_in_words<'a>(metric: Metric, told: impl Into<Sided<'a>>) -> String {
     let told = told.into();
-    let range = told.range;
-    if is_open(range) {
+    if is_open(told.range) {
         return "unbounded".to_string();
     }
     let ([low, high], unit) = (ends(told), metric.scale().unit());
-    if range.low >= 0.0 {
+    if told.range.low >= 0.0 {
         return format!("{low} – {high} {unit}");
     }
-    if range.high < 0.0 {
+    if told.range.high < 0.0 {
         return format!("{high} – {low} {unit}");
     }
     format!("−{low} – +{high} {unit}")
