@@ -6,7 +6,7 @@
 //! so they are gone when it is dropped or the process ends, however that happens. [`holder`] keeps
 //! one up for other processes.
 //!
-//! The three link models and what figures each may give are described at
+//! The link models and what figures each may give are described at
 //! [`LinkModel`](v6gap_core::world::LinkModel). Nothing outside the namespaces is ever changed:
 //! settings are written below `/proc/sys/net` only, from inside.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
